@@ -1,0 +1,478 @@
+"""CSV and TSV: tables of entities, tables of relations, and enfold's own table of both.
+
+A table is told by its header; names of columns are compared without case, blanks, ``_`` and ``-``.
+
+=============  ==================================================================================
+entities       a name (name, title, entity, label); type; description, observations or text;
+               aliases (``|`` between them, or a JSON list); id
+relations      two ends (source and target, from and to, subject and object); relation, predicate,
+               type or label; description or text; confidence or weight
+enfold's own   ``record`` says what a row is: entity, alias, observation or relation
+=============  ==================================================================================
+
+Every other column is kept as an attribute. In enfold's own table a cell that a spreadsheet would
+run as a formula (it begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage return) gets an
+apostrophe in front, and reading takes exactly one off, so that every name comes back as it was.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import re
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from enfold.errors import Invalid
+from enfold.formats.source import LINE_LIMIT, UNDERSTOOD, Source, lines
+from enfold.intake import RELATED, Note
+from enfold.model import EntityRecord, Record, RelationRecord, SetAside
+
+NAME: Final = "csv"
+
+DELIMITERS: Final = (",", ";", "\t", "|")
+
+_NONE: Final = "\x1f"  # the delimiter of a table of one column, whose names may hold commas
+
+COLUMNS: Final = ("record", "name", "type", "text", "relation", "target", "confidence", "beside")
+"""enfold's own table. ``beside`` is a JSON object: the id and whatever the source said besides."""
+
+_FOREIGN: Final = "id"
+_NAME = ("name", "title", "entity", "entityname", "label")
+_TYPE = ("type", "entitytype", "kind", "category")
+_OBSERVATION = ("observations", "observation", "description", "text")
+_ALIASES = ("aliases", "alias", "alsoknownas")
+_ID = ("id", "foreignid", "entityid", "uuid")
+_FROM = ("source", "from", "subject", "sourcename", "start")
+_TO = ("target", "to", "object", "targetname", "end")
+_PREDICATE = ("relation", "relationtype", "predicate", "relationship", "type", "label")
+_TEXT = ("description", "text")
+_CONFIDENCE = ("confidence", "weight")
+_PAIR = frozenset({"left", "right", "verdict"})
+
+_RUNS = re.compile("'*[=+\\-@\t\r]")
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+_BROKEN = re.compile("[\udc80-\udcff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a table is to be read.
+
+    Attributes:
+        kind: ``"own"``, ``"entities"`` or ``"relations"``.
+        columns: the header's names as written.
+        roles: column number of each role ("name", "type", ...).
+    """
+
+    kind: str
+    delimiter: str
+    columns: tuple[str, ...]
+    roles: dict[str, int]
+
+
+# ---- what a file is ----
+
+
+def layout(head: str, source: str = "the file") -> Layout | None:
+    """The layout that the header tells, or None where it is no table of a kind that is known.
+
+    Raises:
+        Invalid: ``labelled_pairs`` for a table of labelled pairs.
+    """
+    text = head.lstrip("\ufeff \r\n")
+    found = [
+        made for delimiter in DELIMITERS if (made := _layout(_header(text, delimiter), delimiter))
+    ]
+    for delimiter in DELIMITERS:
+        if {_plain(name) for name in _header(text, delimiter)} >= _PAIR:
+            raise Invalid(
+                "labelled_pairs",
+                f"{source} is a table of labelled pairs, not a graph; "
+                "`enfold evaluate` reads it: enfold evaluate FILE.",
+                path=source,
+            )
+    best = max(found, key=lambda made: len(made.columns), default=None)
+    return replace(best, delimiter=_NONE) if best and len(best.columns) == 1 else best
+
+
+def _header(text: str, delimiter: str) -> list[str]:
+    try:
+        return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    except csv.Error:
+        return []
+
+
+def _layout(header: list[str], delimiter: str) -> Layout | None:
+    plain = [_plain(name) for name in header]
+    columns = tuple(name.strip() for name in header)
+    if "record" in plain and "name" in plain:
+        own: dict[str, int] = {name: plain.index(name) for name in COLUMNS if name in plain}
+        return Layout("own", delimiter, columns, own)
+    start, end = _where(plain, _FROM), _where(plain, _TO)
+    if start is not None and end is not None:
+        taken = {"from": start, "to": end}
+        return Layout("relations", delimiter, columns, _roles(plain, taken, _RELATION_ROLES))
+    name = _where(plain, _NAME)
+    if name is None:
+        return None
+    return Layout("entities", delimiter, columns, _roles(plain, {"name": name}, _ENTITY_ROLES))
+
+
+_ENTITY_ROLES: Final = (
+    ("type", _TYPE),
+    ("observations", _OBSERVATION),
+    ("aliases", _ALIASES),
+    ("id", _ID),
+)
+_RELATION_ROLES: Final = (("predicate", _PREDICATE), ("text", _TEXT), ("confidence", _CONFIDENCE))
+
+
+def _roles(
+    plain: list[str], taken: dict[str, int], roles: Sequence[tuple[str, tuple[str, ...]]]
+) -> dict[str, int]:
+    for role, names in roles:
+        at = _where(plain, names)
+        if at is not None and at not in taken.values():
+            taken[role] = at
+    return taken
+
+
+def _where(plain: list[str], names: tuple[str, ...]) -> int | None:
+    return next((plain.index(name) for name in names if name in plain), None)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\s_\-]", "", name).casefold()
+
+
+def refuse(source: str, head: str) -> Invalid:
+    """The error for a text that is no table of a kind that is known."""
+    start = head.lstrip("\ufeff\r\n").partition("\n")[0].strip()[:80]
+    return Invalid(
+        "unrecognised_format",
+        f"{source} is in no format enfold knows; it begins with {start!r}. "
+        f"{UNDERSTOOD[0].upper()}{UNDERSTOOD[1:]}.",
+        path=source,
+    )
+
+
+# ---- reading ----
+
+
+def read(source: Source, table: Layout) -> Iterator[Record]:
+    """The records of a table, row by row; a row that does not fit is set aside as written."""
+    make = _MAKE[table.kind]
+    for row in _rows(source, table):
+        if isinstance(row, SetAside):
+            yield row
+        else:
+            yield from make(source.name, table, row)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    line: int
+    cells: list[str]
+    text: str
+
+    def get(self, table: Layout, role: str) -> str:
+        at = table.roles.get(role)
+        return "" if at is None else self.cells[at]
+
+
+def _rows(source: Source, table: Layout) -> Iterator[_Row | SetAside]:
+    csv.field_size_limit(max(csv.field_size_limit(), LINE_LIMIT))
+    feed = _Feed(source)
+    reader = csv.reader(feed, delimiter=table.delimiter)
+    header = True
+    while True:
+        try:
+            cells = next(reader)
+        except StopIteration:
+            yield from feed.flush()
+            return
+        except csv.Error as error:
+            line, text = feed.taken()
+            yield SetAside(source.name, line, f"Not a row of the table: {error}.", text)
+            continue
+        line, text = feed.taken()
+        if _unclosed(text) and not header and feed.give_back_rest(text):
+            why = "A quote is opened in this line and not closed in its row."
+            yield SetAside(source.name, line, why, text.partition("\n")[0].rstrip("\r"))
+        elif not header and any(cells):
+            yield from _fitting(source.name, table, line, cells, text, feed.skipped)
+        yield from feed.flush()
+        header = header and not any(cells)
+
+
+def _unclosed(text: str) -> bool:
+    """Whether a row runs over lines because of a stray quote: whole ones come in pairs."""
+    return text.count('"') % 2 == 1 and "\n" in text.rstrip("\r\n")
+
+
+def _fitting(
+    name: str, table: Layout, line: int, cells: list[str], text: str, skipped: bool
+) -> Iterator[_Row | SetAside]:
+    text = text.rstrip("\r\n")
+    if skipped:
+        yield SetAside(name, line, "A line of this row is too long to be read.", text)
+    elif not text.isascii() and (broken := _BROKEN.search(text)):
+        at = len(text[: broken.start()].encode("utf-8", "surrogateescape")) + 1
+        shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        yield SetAside(name, line, f"Byte {at} of the row is not UTF-8; no byte is guessed.", shown)
+    elif len(cells) != len(table.columns):
+        why = f"The row has {len(cells)} cells; the header has {len(table.columns)} columns."
+        yield SetAside(name, line, why, text)
+    else:
+        if _UNSTORABLE.search(text):
+            why = "Characters that no text can hold (NUL) are now U+FFFD."
+            yield Note(name, line, why, _UNSTORABLE.sub("\ufffd", text))
+            cells = [_UNSTORABLE.sub("\ufffd", cell) for cell in cells]
+        yield _Row(line, cells, text)
+
+
+class _Feed:
+    """Lines for ``csv.reader``, which remembers those that the present row is made of."""
+
+    def __init__(self, source: Source) -> None:
+        self._lines = lines(source)
+        self._taken: list[str] = []
+        self._aside: list[SetAside] = []
+        self._first, self._size, self._returned = 1, 0, 0
+        self._back: deque[tuple[int, bytes]] = deque()
+        self.skipped = False
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        for line in itertools.chain(self._given_back(), self._lines):
+            if isinstance(line, SetAside):
+                self._aside.append(line)
+                self.skipped = self.skipped or bool(self._taken)
+                continue
+            number, raw = line
+            if not self._taken:
+                self._first, self._size = number, 0
+            text = raw.decode("utf-8", "surrogateescape")
+            self._size += len(text)
+            if self._size > LINE_LIMIT:
+                raise csv.Error(f"a quote is opened here and not closed in {LINE_LIMIT:,} bytes")
+            self._taken.append(text)
+            return text
+        raise StopIteration
+
+    def _given_back(self) -> Iterator[tuple[int, bytes]]:
+        while self._back:
+            yield self._back.popleft()
+
+    def give_back_rest(self, text: str) -> bool:
+        """Read the lines of the last row again, but for its first; False where so much was read
+        twice already that the row had better be set aside whole."""
+        self._returned += len(text)
+        if self._returned > 4 * LINE_LIMIT:
+            return False
+        raw = text.encode("utf-8", "surrogateescape").split(b"\n")[1:]
+        rest = [part + b"\n" for part in raw[:-1]] + [raw[-1]] * bool(raw[-1])
+        self._back.extendleft(reversed(list(enumerate(rest, self._first + 1))))
+        return True
+
+    def taken(self) -> tuple[int, str]:
+        """(first line, text) of the row that was just read."""
+        text, self._taken = "".join(self._taken), []
+        return self._first, text
+
+    def flush(self) -> Iterator[SetAside]:
+        """The lines that were too long, once."""
+        self.skipped = False
+        aside, self._aside = self._aside, []
+        yield from aside
+
+
+def _entity(name: str, table: Layout, row: _Row) -> Iterator[Record]:
+    spelling = row.get(table, "name")
+    if not spelling.strip():
+        yield SetAside(name, row.line, "The entity's name is blank.", row.text)
+        return
+    yield EntityRecord(
+        line=row.line,
+        name=spelling,
+        type=row.get(table, "type").strip() or None,
+        observations=_listed(row.get(table, "observations"), None),
+        aliases=_listed(row.get(table, "aliases"), "|"),
+        foreign_id=row.get(table, "id").strip() or None,
+        attributes=_beside(table, row),
+    )
+
+
+def _relation(name: str, table: Layout, row: _Row) -> Iterator[Record]:
+    subject, object_ = row.get(table, "from"), row.get(table, "to")
+    if not subject.strip() or not object_.strip():
+        yield SetAside(name, row.line, "The relation lacks one of its two ends.", row.text)
+        return
+    said = row.get(table, "confidence").strip()
+    share = _share(said)
+    attributes = _beside(table, row)
+    if share is None and said:
+        attributes[table.columns[table.roles["confidence"]]] = said
+    yield RelationRecord(
+        line=row.line,
+        subject=subject,
+        predicate=" ".join(row.get(table, "predicate").split()) or RELATED,
+        object=object_,
+        confidence=1.0 if share is None else share,
+        text=row.get(table, "text") or None,
+        attributes=attributes,
+    )
+
+
+def _share(text: str) -> float | None:
+    """A number from 0 to 1; weights beyond that are counts, not confidence."""
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if 0 <= number <= 1 else None
+
+
+def _listed(cell: str, separator: str | None) -> tuple[str, ...]:
+    """A JSON list of texts, or parts between separators, or the one text."""
+    if cell.startswith("["):
+        try:
+            parts = json.loads(cell)
+        except (ValueError, RecursionError):
+            parts = None
+        if isinstance(parts, list) and all(isinstance(part, str) for part in parts):
+            return tuple(part for part in parts if part.strip())
+    parts = cell.split(separator) if separator else [cell]
+    return tuple(part.strip() if separator else part for part in parts if part.strip())
+
+
+def _beside(table: Layout, row: _Row) -> dict[str, Any]:
+    roles = set(table.roles.values())
+    return {
+        column: cell
+        for at, (column, cell) in enumerate(zip(table.columns, row.cells, strict=True))
+        if at not in roles and column and cell
+    }
+
+
+def _own(name: str, table: Layout, row: _Row) -> Iterator[Record]:
+    """A row of enfold's own table. An observation and an alias name their entity, which the rows
+    before have named already."""
+    said = {role: _unguarded(row.get(table, role)) for role in COLUMNS}
+    kind, spelling = said["record"].strip().casefold(), said["name"]
+    if kind not in ("entity", "alias", "observation", "relation"):
+        what = "it says entity, alias, observation or relation"
+        why = f"The record {said['record']!r} is not known; {what}."
+        yield SetAside(name, row.line, why, row.text)
+        return
+    if not spelling.strip() or (kind == "relation" and not said["target"].strip()):
+        yield SetAside(name, row.line, f"The {kind} has no name.", row.text)
+        return
+    beside = _object(said["beside"])
+    if beside is None:
+        yield SetAside(name, row.line, "The column beside is no JSON object.", row.text)
+    elif kind == "relation":
+        yield RelationRecord(
+            line=row.line,
+            subject=spelling,
+            predicate=" ".join(said["relation"].split()) or RELATED,
+            object=said["target"],
+            confidence=1.0 if (share := _share(said["confidence"])) is None else share,
+            text=said["text"] or None,
+            attributes=beside,
+        )
+    else:
+        foreign = beside.pop(_FOREIGN, None)
+        yield EntityRecord(
+            line=row.line,
+            name=spelling,
+            type=said["type"] or None,
+            observations=(said["text"],) if kind == "observation" and said["text"] else (),
+            aliases=(said["text"],) if kind == "alias" and said["text"] else (),
+            foreign_id=None if foreign is None else str(foreign),
+            attributes=beside,
+        )
+
+
+def _object(cell: str) -> dict[str, Any] | None:
+    if not cell:
+        return {}
+    try:
+        made = json.loads(cell)
+    except (ValueError, RecursionError):
+        return None
+    return made if isinstance(made, dict) else None
+
+
+_Make = Callable[[str, Layout, _Row], Iterator[Record]]
+_MAKE: Final[dict[str, _Make]] = {"entities": _entity, "relations": _relation, "own": _own}
+
+
+# ---- writing ----
+
+
+def header_line() -> str:
+    """The first line of enfold's own table."""
+    return _line(*COLUMNS)
+
+
+def entity_lines(record: EntityRecord) -> str:
+    """An entity, then its aliases, then its observations: a row each."""
+    beside: dict[str, Any] = {} if record.foreign_id is None else {_FOREIGN: record.foreign_id}
+    beside |= {key: value for key, value in record.attributes.items() if key not in beside}
+    rows = [_line("entity", record.name, record.type or "", beside=beside)]
+    rows += [_line("alias", record.name, text=alias) for alias in record.aliases]
+    rows += [_line("observation", record.name, text=said) for said in record.observations]
+    return "".join(rows)
+
+
+def relation_line(record: RelationRecord) -> str:
+    """One relation, in a row; its text and its confidence only where they say something."""
+    confidence = "" if record.confidence == 1.0 else repr(record.confidence)
+    return _line(
+        "relation",
+        record.subject,
+        "",
+        record.text or "",
+        record.predicate,
+        record.object,
+        confidence,
+        record.attributes,
+    )
+
+
+def _line(
+    record: str,
+    name: str,
+    type_: str = "",
+    text: str = "",
+    relation: str = "",
+    target: str = "",
+    confidence: str = "",
+    beside: dict[str, Any] | str = "",
+) -> str:
+    said = beside if isinstance(beside, str) else _json(beside)
+    out = io.StringIO(newline="")
+    cells = (record, name, type_, text, relation, target, confidence, said)
+    csv.writer(out, lineterminator="\r\n").writerow([guarded(cell) for cell in cells])
+    return out.getvalue()
+
+
+def _json(beside: dict[str, Any]) -> str:
+    return json.dumps(beside, ensure_ascii=False, separators=(",", ":")) if beside else ""
+
+
+def guarded(cell: str) -> str:
+    """The cell as no spreadsheet runs it."""
+    return "'" + cell if _RUNS.match(cell) else cell
+
+
+def _unguarded(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and _RUNS.match(cell) else cell

@@ -1,0 +1,764 @@
+"""A graph: one thin method for each verb. It opens the transaction and delegates."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from enfold import (
+    check as checks,
+    conflicts as queue,
+    folds,
+    formats,
+    guard,
+    intake,
+    lookalikes as alike,
+    lookup,
+    related as neighbours,
+    resolve as passes,
+    rules,
+)
+from enfold.engines.local import LocalEngine
+from enfold.errors import Invalid, NotFound, Refused
+from enfold.evaluate import Evaluation, read_labelled
+from enfold.evaluate import evaluate as rate
+from enfold.model import (
+    Ambiguous,
+    Answer,
+    CheckReport,
+    Conflict,
+    Context,
+    DecidedBy,
+    Decision,
+    Entity,
+    Fact,
+    Found,
+    Imported,
+    Memory,
+    Merge,
+    Proposal,
+    Related,
+    Report,
+    Reverted,
+    Ruling,
+    Run,
+    SetAside,
+    Unknown,
+    Verdict,
+)
+from enfold.names import Name
+from enfold.ports import Engine, Progress, Store, Tx
+from enfold.store import open_store
+
+StatedFact = tuple[str, str, str]
+"""(subject, predicate, object), all as written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What one rule says of a pair on its own; ``decides`` marks the first that speaks."""
+
+    rule: str
+    sees: str
+    verdict: Verdict | None
+    reason: str | None
+    decides: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """Why two names get the ruling they get, rule by rule, and where the graph stands on them.
+
+    Attributes:
+        left, right: the names as asked, with the types the ruling used.
+        left_entity, right_entity: the entities they lead to, if the graph knows them.
+        one: whether they are one entity now, and ``merge`` the fold that joined them.
+        apart: the decisions that keep them apart now.
+        question: the pending question between them.
+    """
+
+    left: Name
+    right: Name
+    ruling: Ruling
+    steps: tuple[Step, ...]
+    left_entity: Entity | None
+    right_entity: Entity | None
+    one: bool
+    merges: tuple[Merge, ...]
+    apart: tuple[Decision, ...]
+    question: Conflict | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a pass over a file would do; nothing was written.
+
+    Attributes:
+        imported: what was read, file by file.
+        report: the figures of the pass.
+        entities: how many entities there are before it.
+        folds, questions, apart: what would fold, what would be asked (the weightiest first) and
+            what looks alike and is kept apart, each by the names involved.
+        apart_count: how many names are kept from a look-alike.
+    """
+
+    imported: tuple[Imported, ...]
+    report: Report
+    entities: int
+    folds: tuple[Shown, ...]
+    questions: tuple[Shown, ...]
+    apart: tuple[Shown, ...]
+    apart_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A proposal with its names: ``left`` folds into, is asked against, or looks like ``right``."""
+
+    left: str
+    left_type: str | None
+    left_mentions: int
+    right: str
+    right_type: str | None
+    right_mentions: int
+    verdict: Verdict
+    rule: str
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """An entity with what the graph holds of it."""
+
+    entity: Entity
+    aliases: tuple[str, ...]
+    facts: int
+    merges: tuple[Merge, ...]
+    attributes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a graph holds and what waits."""
+
+    url: str
+    entities: int
+    aliases: int
+    memories: int
+    pending: int
+    deferred: int
+    unexamined: int
+
+
+def _quiet(_what: str, _done: int, _total: int) -> None:
+    return None
+
+
+def open(
+    url: str | os.PathLike[str] = "enfold.db",
+    *,
+    create: bool = True,
+    read_only: bool = False,
+    workers: int = 1,
+    actor: str | None = None,
+    keep_backups: int | None = None,
+) -> Graph:
+    """Open the graph at a path (or ``:memory:``).
+
+    Args:
+        create: make a new graph where nothing is; False raises ``NotFound`` instead.
+        read_only: open without the right to write.
+        workers: processes that find pairs in large graphs (see ``engines.local``).
+        actor: who decides, as recorded with folds and decisions.
+        keep_backups: how many backups to keep; None keeps all.
+
+    Raises:
+        Error: see ``store.open_store``.
+    """
+    store = open_store(os.fspath(url), create=create, read_only=read_only)
+    return Graph(store, LocalEngine(workers), actor=actor, keep_backups=keep_backups)
+
+
+def scan(
+    *paths: str | os.PathLike[str],
+    types_trusted: bool = False,
+    rule_set: str = "default",
+    limit: int = 20,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Scan:
+    """What a pass over these files would fold, ask and keep apart. Writes nothing.
+
+    Args:
+        limit: how many of each to list.
+    """
+    with open(":memory:", workers=workers) as graph:
+        imported = graph.import_files(*paths, progress=progress)
+        return graph.preview(
+            imported, types_trusted=types_trusted, rule_set=rule_set, limit=limit, progress=progress
+        )
+
+
+class Graph:
+    """One graph. Usable from several threads; a context manager that closes it."""
+
+    def __init__(
+        self,
+        store: Store,
+        engine: Engine,
+        *,
+        actor: str | None = None,
+        keep_backups: int | None = None,
+    ) -> None:
+        self._store = store
+        self._engine = engine
+        self._actor = actor
+        self._keep_backups = keep_backups
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._engine.close()
+        self._store.close()
+
+    # ---- in and out ----
+
+    def import_files(
+        self, *paths: str | os.PathLike[str], progress: Progress | None = None
+    ) -> tuple[Imported, ...]:
+        """Take graph files in, all of them or none. What can't be taken is set aside and listed;
+        taking a file in again makes nothing.
+
+        Raises:
+            Invalid: a file is of no format that is read, or can't be read.
+        """
+        readings = formats.read(*paths)
+        with self._store.write() as tx:
+            return tuple(
+                intake.intake(tx, r.records, source=r.source, format=r.format, progress=progress)
+                for r in readings
+            )
+
+    def export(self, format: str = "mcp", *, progress: Progress | None = None) -> Iterator[str]:
+        """The graph in a format (see ``formats.FORMATS``), as pieces of text.
+
+        Raises:
+            Invalid: ``unknown_format``.
+        """
+        if format not in formats.FORMATS:
+            known = " or ".join(formats.FORMATS)
+            raise Invalid("unknown_format", f"{format!r} is no format to write; choose {known}.")
+        return self._export(format, progress)
+
+    def _export(self, format: str, progress: Progress | None) -> Iterator[str]:
+        with self._store.read() as tx:
+            yield from formats.write(format, tx, progress=progress)
+
+    def remember(
+        self,
+        content: str,
+        *,
+        mentions: Sequence[str | Name] = (),
+        facts: Sequence[StatedFact] = (),
+        source: str | None = None,
+        caller_id: str | None = None,
+    ) -> Memory:
+        """Store a text with the names it mentions and the facts it states, given by the caller.
+
+        A name leads to the entity it is known as, or makes one. A text with a ``caller_id`` that
+        is known already is not stored again.
+
+        Raises:
+            Invalid: a blank text or name.
+            Conflict: ``ambiguous``: a name fits several entities.
+        """
+        if not content.strip():
+            raise Invalid("blank_memory", "The memory is blank; give it a text.")
+        with self._store.write() as tx:
+            known = tx.edges.memory_by_caller(caller_id) if caller_id else None
+            if known is not None:
+                return known
+            memory_id = tx.edges.add_memory(content, source=source, caller_id=caller_id)
+            for mention in mentions:
+                name = mention if isinstance(mention, Name) else Name.of(mention)
+                row, _ = lookup.mint(tx, name)
+                tx.edges.mention(memory_id, row.id, name.spelling)
+            for subject, predicate, target in facts:
+                ends = [lookup.mint(tx, Name.of(end))[0].id for end in (subject, target)]
+                tx.edges.fact(memory_id, ends[0], predicate, ends[1])
+            memory = tx.edges.memory(memory_id)
+        assert memory is not None
+        return memory
+
+    def forget(self, memory_id: int) -> None:
+        """Delete a memory with its mentions and facts; entities stay.
+
+        Raises:
+            NotFound: ``no_memory``.
+        """
+        with self._store.write() as tx:
+            if tx.edges.memory(memory_id) is None:
+                raise NotFound("no_memory", f"There is no memory {memory_id}.")
+            tx.edges.delete_memory(memory_id)
+
+    # ---- settle ----
+
+    def resolve(
+        self,
+        *,
+        dry_run: bool = False,
+        full: bool = False,
+        rule_set: str | None = None,
+        types_trusted: bool | None = None,
+        backup: bool = True,
+        progress: Progress | None = None,
+    ) -> Report:
+        """Fold what is identical, queue what is uncertain, and say what was done.
+
+        Args:
+            dry_run: do the same and undo it before it is committed: the figures are the real ones.
+            full: look at every name, not only at what is new since the last pass.
+            rule_set: the rules to use from now on.
+            types_trusted: whether a disagreement of types asks instead of folding, from now on.
+            backup: copy the graph before a full pass that folds.
+
+        Raises:
+            Invalid: ``unknown_rules``.
+        """
+        report = progress or _quiet
+        with self._store.read() as tx:
+            seen = passes.gather(tx, full=full, rule_set=rule_set, types_trusted=types_trusted)
+        found = passes.search(self._store, seen, self._engine, report)
+        if dry_run:
+            return passes.dry_run(self._store, found, report)
+        done = passes.run(
+            self._store, found, report, backup=backup, keep_backups=self._keep_backups
+        )
+        passes.index_names(self._store, self._engine, report)
+        return done
+
+    def preview(
+        self,
+        imported: tuple[Imported, ...] = (),
+        *,
+        types_trusted: bool | None = None,
+        rule_set: str | None = None,
+        limit: int = 20,
+        progress: Progress | None = None,
+    ) -> Scan:
+        """What a full pass would do, with names: what folds, what is asked, what stays apart."""
+        report = progress or _quiet
+        with self._store.read() as tx:
+            seen = passes.gather(tx, full=True, rule_set=rule_set, types_trusted=types_trusted)
+        found = passes.search(self._store, seen, self._engine, report)
+        figures = passes.dry_run(self._store, found, report, ranked=limit)
+        with self._store.read() as tx:
+            apart = alike.lookalikes(tx, found.context, limit=limit, progress=report)
+            folded = _shown(tx, figures.folds[:limit])
+            asked = _shown(tx, figures.questions[:limit])
+            return Scan(
+                imported,
+                figures,
+                tx.entities.count_live(),
+                folded,
+                asked,
+                _shown(tx, apart.shown),
+                apart.count,
+            )
+
+    def conflicts(self, *, decided: bool = False, limit: int = 1000) -> list[Conflict]:
+        """The pending questions, weightiest first; or those answered, and those that are moot."""
+        with self._store.read() as tx:
+            return queue.decided(tx, limit=limit) if decided else queue.pending(tx, limit=limit)
+
+    def decide(
+        self,
+        conflict_id: int,
+        answer: Answer | str,
+        *,
+        candidate_id: int | None = None,
+        actor: str | None = None,
+    ) -> queue.Decided:
+        """Answer a question.
+
+        Raises:
+            NotFound: ``no_conflict``.
+            Invalid: ``bad_answer``; ``not_its_candidate``.
+            Refused: ``already_answered``, ``moot``, ``rename_instead``.
+        """
+        try:
+            chosen = Answer(answer)
+        except ValueError:
+            known = ", ".join(a.value for a in Answer)
+            raise Invalid("bad_answer", f"{answer!r} is no answer; give one of: {known}.") from None
+        with self._store.write() as tx:
+            return queue.decide(
+                tx, conflict_id, chosen, actor=actor or self._actor, candidate_id=candidate_id
+            )
+
+    def reopen(self, conflict_id: int) -> Conflict:
+        """Take an answer back: what it folded is reverted, and the question is pending again."""
+        with self._store.write() as tx:
+            return queue.reopen(tx, conflict_id, actor=self._actor)
+
+    def merges(
+        self, *, reverted: bool = False, before: int | None = None, limit: int = 100
+    ) -> list[Merge]:
+        """The folds in force, newest first; with ``reverted`` also those taken back."""
+        with self._store.read() as tx:
+            return tx.merges.recent(live_only=not reverted, before=before, limit=limit)
+
+    def receipt(self, merge_id: int) -> list[tuple[int, str]]:
+        """(edge id, ``moved`` or ``silenced``) of every edge a fold concerned."""
+        with self._store.read() as tx:
+            if tx.merges.get(merge_id) is None:
+                raise NotFound("no_merge", f"There is no merge {merge_id}.")
+            return tx.merges.edges(merge_id)
+
+    def merge(
+        self,
+        absorbed: str | int,
+        canonical: str | int,
+        *,
+        overrule: bool = False,
+        reason: str | None = None,
+        actor: str | None = None,
+    ) -> Merge:
+        """Fold one entity into another, whatever the rules say.
+
+        Raises:
+            NotFound: ``unknown``.
+            Conflict: ``ambiguous``.
+            Refused: ``already_one``; ``settled_apart`` unless overruled.
+        """
+        with self._store.write() as tx:
+            lesser, greater = self._follow(tx, absorbed), self._follow(tx, canonical)
+            return folds.fold(
+                tx,
+                lesser.entity,
+                greater.entity,
+                decided_by=DecidedBy.HUMAN,
+                rule="declared-same",
+                score=1.0,
+                reason=reason or f"“{lesser.matched}” and “{greater.matched}” were said to be one.",
+                actor=actor or self._actor,
+                overrule=overrule,
+            )
+
+    def revert(self, merge_id: int, *, preview: bool = False, actor: str | None = None) -> Reverted:
+        """Undo a fold as if it had never happened. Its two names are then settled apart, unless a
+        question led to it: that goes back into the queue.
+
+        Raises:
+            NotFound: ``no_merge``.
+            Refused: ``already_reverted``.
+        """
+        if preview:
+            with self._store.read() as tx:
+                return folds.preview_revert(tx, merge_id)
+        with self._store.write() as tx:
+            return folds.revert(tx, merge_id, actor=actor or self._actor)
+
+    def apart(self, *, limit: int = 1000) -> list[Decision]:
+        """The names settled apart, newest first."""
+        with self._store.read() as tx:
+            return tx.decisions.recent(limit=limit)
+
+    def keep_apart(
+        self, left: str | int, right: str | int, *, why: str = "", actor: str | None = None
+    ) -> Decision:
+        """Settle that two entities are different things.
+
+        Raises:
+            Refused: ``already_one``.
+        """
+        with self._store.write() as tx:
+            one, other = self._follow(tx, left).entity, self._follow(tx, right).entity
+            if one.id == other.id:
+                raise Refused(
+                    "already_one",
+                    f"Both names lead to “{one.name}” (id:{one.id}); revert the fold between them "
+                    "first: that settles them apart.",
+                )
+            decision_id = folds.settle_apart(
+                tx,
+                one.id,
+                other.id,
+                decided_by=DecidedBy.HUMAN,
+                actor=actor or self._actor,
+                why=why or "A person said so.",
+            )
+            decision = tx.decisions.get(decision_id)
+        assert decision is not None
+        return decision
+
+    def undo_apart(self, decision_id: int) -> None:
+        """Two names are no longer settled apart; a question behind it is asked again.
+
+        Raises:
+            NotFound: ``no_decision``. Refused: ``already_undone``.
+        """
+        with self._store.write() as tx:
+            queue.undo_decision(tx, decision_id, actor=self._actor)
+
+    def rename(self, entity: str | int, spelling: str, *, actor: str | None = None) -> Entity:
+        """Show an entity under another name; the old one stays as an alias.
+
+        Raises:
+            Refused: ``name_taken``.
+        """
+        name = Name.of(spelling)
+        with self._store.write() as tx:
+            found = self._follow(tx, entity)
+            return folds.rename(tx, found.entity, name, actor=actor or self._actor)
+
+    def alias(self, entity: str | int, spelling: str, *, actor: str | None = None) -> Merge:
+        """Declare that a spelling leads to an entity.
+
+        Raises:
+            Refused: ``name_taken``.
+        """
+        name = Name.of(spelling)
+        with self._store.write() as tx:
+            return folds.alias(
+                tx, self._follow(tx, entity).entity, name, actor=actor or self._actor
+            )
+
+    def retype(self, entity: str | int, type: str | None) -> Entity:
+        """Give an entity another type; the next pass looks at its name again."""
+        kind = Name.of("x", type).type
+        with self._store.write() as tx:
+            found = self._follow(tx, entity).entity
+            tx.entities.set_type(found.id, kind)
+            tx.entities.forget_examined([found.id])
+            return tx.entities.many([found.id])[found.id]
+
+    def delete(self, entity: str | int) -> folds.Deleted:
+        """Delete an entity with its edges; memories stay.
+
+        Raises:
+            Refused: ``under_fold``, naming the folds to revert first.
+        """
+        with self._store.write() as tx:
+            return folds.delete(tx, self._follow(tx, entity).entity)
+
+    # ---- ask ----
+
+    def find(self, name: str) -> Found | Ambiguous | Unknown:
+        """Where a name leads. A miss proves nothing; it carries the nearest spellings."""
+        with self._store.read() as tx:
+            return lookup.find(tx, Name.of(name), nearest=passes.nearest)
+
+    def entity(self, asked: str | int) -> Described:
+        """An entity by name, id or folded spelling, with its aliases and folds."""
+        with self._store.read() as tx:
+            entity = self._follow(tx, asked).entity
+            return Described(
+                entity,
+                tx.entities.aliases([entity.id]).get(entity.id, ()),
+                tx.edges.count_facts(entity.id),
+                tuple(tx.merges.touching(entity.id)),
+                tx.entities.attributes(entity.id),
+            )
+
+    def entities(self, *, after: int = 0, limit: int = 100) -> list[Entity]:
+        """Live entities by id, after the given one."""
+        with self._store.read() as tx:
+            return tx.entities.live(after=after, limit=limit)
+
+    def facts(self, asked: str | int, *, limit: int = 100) -> list[Fact]:
+        """The facts that count and start or end at an entity."""
+        with self._store.read() as tx:
+            return tx.edges.facts_of(self._follow(tx, asked).entity.id, limit=limit)
+
+    def related(self, asked: str | int, *, type: str | None = None, limit: int = 50) -> Related:
+        """Who is connected to an entity: stated links first, then co-mentions, never blended."""
+        with self._store.read() as tx:
+            found = self._follow(tx, asked)
+            return neighbours.related(tx, found, type=type, limit=limit)
+
+    def explain(
+        self,
+        left: str,
+        right: str,
+        *,
+        left_type: str | None = None,
+        right_type: str | None = None,
+    ) -> Explained:
+        """Why two names get the ruling they get. Types are the graph's own unless given."""
+        with self._store.read() as tx:
+            return _explain(tx, Name.of(left, left_type), Name.of(right, right_type))
+
+    def summary(self) -> Summary:
+        """What the graph holds, and what waits."""
+        with self._store.read() as tx:
+            live = tx.entities.count_live()
+            return Summary(
+                self._store.url,
+                live,
+                tx.entities.count() - live,
+                tx.edges.count_memories(),
+                tx.conflicts.count_pending(),
+                tx.suggestions.count_open(),
+                len(tx.entities.unexamined()),
+            )
+
+    # ---- keep ----
+
+    def check(self, *, progress: Progress | None = None) -> CheckReport:
+        """Whether every invariant of the graph holds."""
+        with self._store.read() as tx:
+            return checks.check(tx, name_of=Name.of, progress=progress)
+
+    def backup(self, target: str | os.PathLike[str] | None = None) -> str:
+        """A verified copy of the graph; where it lies."""
+        return self._store.backup(None if target is None else os.fspath(target))
+
+    def restore(self, source: str | os.PathLike[str]) -> str | None:
+        """Put a backup's content in this graph's place; where the replaced content lies."""
+        return self._store.restore(os.fspath(source))
+
+    def runs(self, *, limit: int = 50) -> list[Run]:
+        """Passes and imports, newest first."""
+        with self._store.read() as tx:
+            return tx.runs.recent(limit=limit)
+
+    def set_aside(self, run_id: int) -> list[SetAside]:
+        """What an import could not take, in full."""
+        with self._store.read() as tx:
+            return tx.runs.pieces(run_id)
+
+    def _follow(self, tx: Tx, asked: str | int) -> Found:
+        return lookup.follow(tx, asked, nearest=passes.nearest)
+
+
+def evaluate(path: str | os.PathLike[str], *, rule_set: str = "default") -> Evaluation:
+    """How right the rules are on a file of labelled pairs (see ``evaluate.read_labelled``).
+
+    Raises:
+        Invalid: ``unreadable``, ``no_labels``, ``bad_label``, ``unknown_rules``.
+    """
+    rules.rule_set(rule_set)
+    return rate(read_labelled(Path(path)), Context(rules=rule_set))
+
+
+def as_json(record: Any) -> Any:
+    """A record of this package as plain data, for JSON."""
+    if isinstance(record, Name):
+        return {"spelling": record.spelling, "type": record.type}
+    if hasattr(record, "__dataclass_fields__"):
+        return {name: as_json(getattr(record, name)) for name in record.__dataclass_fields__}
+    if isinstance(record, Mapping):
+        return {str(key): as_json(value) for key, value in record.items()}
+    if isinstance(record, list | tuple | set | frozenset):
+        return [as_json(part) for part in record]
+    return record
+
+
+def _shown(tx: Tx, proposals: Iterable[Proposal]) -> tuple[Shown, ...]:
+    chosen = list(proposals)
+    rows = tx.entities.many([row for p in chosen for row in (p.left_id, p.right_id)])
+    return tuple(
+        Shown(
+            rows[p.left_id].spelling,
+            rows[p.left_id].type,
+            rows[p.left_id].mentions,
+            rows[p.right_id].spelling,
+            rows[p.right_id].type,
+            rows[p.right_id].mentions,
+            p.verdict,
+            p.rule,
+            p.score,
+            p.reason,
+        )
+        for p in chosen
+    )
+
+
+def _explain(tx: Tx, left: Name, right: Name) -> Explained:
+    context = tx.context() or Context()
+    rows = [_row_of(tx, name) for name in (left, right)]
+    names = [
+        name if name.type or row is None else Name(name.spelling, row.type)
+        for name, row in zip((left, right), rows, strict=True)
+    ]
+    decided = rules.rule_on(names[0], names[1], context)
+    steps = []
+    spoken = False
+    for rule, ruling in rules.explain(names[0], names[1], context):
+        decides = ruling is not None and not spoken
+        spoken = spoken or ruling is not None
+        steps.append(
+            Step(
+                rule.name if ruling is None else ruling.rule,
+                rule.sees,
+                ruling.verdict if ruling else None,
+                ruling.reason if ruling else None,
+                decides,
+            )
+        )
+    one = other = None
+    if rows[0] is not None:
+        one = tx.entities.many([rows[0].canonical_id])[rows[0].canonical_id]
+    if rows[1] is not None:
+        other = tx.entities.many([rows[1].canonical_id])[rows[1].canonical_id]
+    apart: tuple[Decision, ...] = ()
+    question = None
+    joined: tuple[Merge, ...] = ()
+    if one is not None and other is not None:
+        if one.id == other.id:
+            ways = [tx.merges.live_of(row.id) for row in rows if row is not None]
+            joined = tuple({m.id: m for m in ways if m is not None}.values())
+        else:
+            apart = tuple(tx.decisions.between(one.id, other.id))
+            sides = {one.id, other.id}
+            question = next(
+                (q for q in tx.conflicts.pending() if {q.queued_now, q.candidate_now} == sides),
+                None,
+            )
+    return Explained(
+        names[0],
+        names[1],
+        decided,
+        tuple(steps),
+        one,
+        other,
+        one is not None and other is not None and one.id == other.id,
+        joined,
+        apart,
+        question,
+    )
+
+
+def _row_of(tx: Tx, name: Name) -> Entity | None:
+    rows = tx.entities.by_key(name.key)
+    return rows[0] if rows else None
+
+
+__all__ = [
+    "Described",
+    "Explained",
+    "Graph",
+    "Scan",
+    "Shown",
+    "Step",
+    "Summary",
+    "as_json",
+    "evaluate",
+    "open",
+    "scan",
+]

@@ -1,0 +1,104 @@
+"""The guard around whatever changes much at once: a verified backup, one transaction, a check
+inside it, and a record of the run. Anything that goes wrong leaves the graph as it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, is_dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+from enfold.check import check
+from enfold.errors import Error, Refused
+from enfold.model import CheckReport
+from enfold.ports import Progress, Store, Tx
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded(Generic[T]):
+    """What a guarded action gave, the run that records it, and where the backup lies."""
+
+    result: T
+    run_id: int
+    backup: str | None
+
+
+def guarded(
+    store: Store,
+    kind: str,
+    action: Callable[[Tx], T],
+    *,
+    backup: bool,
+    progress: Progress | None = None,
+    keep_backups: int | None = None,
+    report: Callable[[T], Mapping[str, object]] | None = None,
+) -> Guarded[T]:
+    """Run an action in one write transaction, and commit it only if every invariant holds after.
+
+    Args:
+        kind: what the run is called.
+        action: gets the transaction; ``tx.run_id`` is the run.
+        backup: copy the graph first. A graph in memory has nothing to copy.
+        keep_backups: how many of this graph's backups to keep; None keeps all.
+        report: what to record of the result; by default its fields.
+
+    Raises:
+        Refused: ``check_failed``, with the violations; nothing was changed.
+        Error: whatever the action, the backup or the store raises; nothing was changed.
+    """
+    with store.write() as tx:
+        run_id = tx.runs.start(kind)
+    copy = None
+    try:
+        if backup and store.backups is not None:
+            copy = store.backup(run_id=run_id)
+        with store.write() as tx:
+            tx.run_id = run_id
+            result = action(tx)
+            _must_hold(check(tx, deep=False, progress=progress), kind, copy)
+            tx.runs.finish(run_id, (report or _fields)(result), backup=copy)
+    except BaseException as error:
+        # The disk that failed the action may fail its record too; what failed first is raised.
+        with suppress(Error), store.write() as tx:
+            tx.runs.finish(run_id, {}, backup=copy, error=_said(error))
+        raise
+    if keep_backups is not None and store.backups is not None:
+        _keep_newest(store.backups, Path(store.url).stem, keep_backups)
+    return Guarded(result, run_id, copy)
+
+
+def _must_hold(found: CheckReport, kind: str, copy: str | None) -> None:
+    if found.clean:
+        return
+    wrong = "; ".join(violation.message for violation in found.violations)
+    kept = f" A backup was kept at {copy}." if copy else ""
+    raise Refused(
+        "check_failed",
+        f"After the {kind} the graph would not hold together ({wrong}); nothing was changed.{kept} "
+        "Run a check of the graph: it may have been damaged before.",
+        violations=[asdict(violation) for violation in found.violations],
+    )
+
+
+def _fields(result: object) -> Mapping[str, object]:
+    if is_dataclass(result) and not isinstance(result, type):
+        return asdict(result)
+    return {}
+
+
+def _said(error: BaseException) -> str:
+    code = error.code if isinstance(error, Error) else type(error).__name__
+    return f"{code}: {error}"
+
+
+def _keep_newest(directory: Path, stem: str, keep: int) -> None:
+    # Only names that a backup is given; whatever else lies there is somebody's own.
+    ours = re.compile(re.escape(stem) + r"-\d{8}T\d{12}Z(-run\d+)?\.db")
+    backups = sorted(path for path in directory.glob("*.db") if ours.fullmatch(path.name))
+    for old in backups[: max(0, len(backups) - keep)]:
+        old.unlink(missing_ok=True)

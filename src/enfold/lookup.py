@@ -1,0 +1,145 @@
+"""The one door from a name to an entity, and the only place that makes one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final
+
+from enfold.errors import Conflict, NotFound
+from enfold.model import UNKNOWN, Ambiguous, Entity, Found, Unknown
+from enfold.names import Name
+from enfold.ports import Tx
+
+Nearest = Callable[[Tx, Name], list[Entity]]
+"""Finds the entities whose spellings are closest to a name that is not known."""
+
+_ID: Final = re.compile(r"(?:id:)?\s*(\d{1,18})", re.IGNORECASE)
+
+
+def find(tx: Tx, asked: Name, *, nearest: Nearest | None = None) -> Found | Ambiguous | Unknown:
+    """Where a name leads: by its identity first, then by its fold key.
+
+    A fold key leads somewhere only if it leads to one entity. Names too short to be told apart by
+    letters go by identity alone.
+    """
+    rows = tx.entities.by_key(asked.key)
+    if not rows and asked.merge_key and not asked.short:
+        rows = tx.entities.by_fold_key(asked.fold_key)
+    roots = {row.canonical_id for row in rows}
+    if not roots:
+        return Unknown(asked.spelling, tuple(nearest(tx, asked)) if nearest else ())
+    entities = tx.entities.many(sorted(roots))
+    if len(roots) > 1:
+        return Ambiguous(asked.spelling, tuple(entities[root] for root in sorted(roots)))
+    matched = _closest(rows, asked.spelling)
+    entity = entities[matched.canonical_id]
+    return Found(entity, asked.spelling, matched.spelling, alias=matched.spelling != entity.name)
+
+
+def _closest(rows: Iterable[Entity], spelling: str) -> Entity:
+    """The row spelled as asked, else the entity's own, else the first."""
+    return min(rows, key=lambda row: (row.spelling != spelling, not row.live, row.sense, row.id))
+
+
+def follow(
+    tx: Tx, asked: str | int, *, type: str | None = None, nearest: Nearest | None = None
+) -> Found:
+    """Where a name leads; else, of an id as a number or as ``id:12``, where that row leads.
+
+    Args:
+        type: of several entities of the name, the one of this type is meant.
+
+    Raises:
+        NotFound: ``unknown``, with the nearest spellings.
+        Conflict: ``ambiguous``, with the entities it fits.
+        Invalid: ``blank_name``, ``name_too_long``.
+    """
+    if isinstance(asked, int):
+        return _by_id(tx, asked, str(asked))
+    result = find(tx, Name.of(asked), nearest=nearest)
+    if isinstance(result, Ambiguous) and type is not None:
+        typed = [entity for entity in result.candidates if entity.type == type]
+        if len(typed) == 1:
+            return Found(typed[0], asked, typed[0].spelling, alias=False)
+    if isinstance(result, Found):
+        return result
+    if isinstance(result, Ambiguous):
+        raise _ambiguous(asked, result.candidates)
+    if match := _ID.fullmatch(asked.strip()):
+        return _by_id(tx, int(match.group(1)), asked)
+    raise _unknown(result)
+
+
+def _by_id(tx: Tx, entity_id: int, asked: str) -> Found:
+    row = tx.entities.get(entity_id) if 0 < entity_id < 2**63 else None
+    if row is None:
+        raise NotFound("unknown", f"There is no entity {entity_id}.", asked=asked, nearest=[])
+    entity = row if row.live else tx.entities.many([row.canonical_id])[row.canonical_id]
+    return Found(entity, asked, row.spelling, alias=row.spelling != entity.name)
+
+
+def _ambiguous(asked: str, candidates: tuple[Entity, ...]) -> Conflict:
+    fits = "; ".join(f"id:{e.id} “{e.name}”{f' ({e.type})' if e.type else ''}" for e in candidates)
+    return Conflict(
+        "ambiguous",
+        f"“{asked}” fits several entities: {fits}. Give the id of the one you mean.",
+        asked=asked,
+        candidates=[{"id": e.id, "name": e.name, "type": e.type} for e in candidates],
+    )
+
+
+def _unknown(result: Unknown) -> NotFound:
+    spellings = ", ".join(f"“{e.spelling}”" for e in result.nearest)
+    near = f" Nearest: {spellings}." if spellings else ""
+    return NotFound(
+        "unknown",
+        f"No entity is known as “{result.asked}”. {UNKNOWN}{near}",
+        asked=result.asked,
+        nearest=[{"id": e.id, "name": e.name, "spelling": e.spelling} for e in result.nearest],
+    )
+
+
+def mint(
+    tx: Tx,
+    name: Name,
+    *,
+    type: str | None = None,
+    homonym: bool = False,
+    source_tag: str | None = None,
+    foreign_id: str | None = None,
+    attributes: Mapping[str, object] | None = None,
+) -> tuple[Entity, bool]:
+    """The row of a name, made if there is none, and whether it was made.
+
+    Two writers of one name get one row: the database decides who made it. Among rows of one key in
+    one cluster it is the one of the lowest sense.
+
+    Args:
+        homonym: the name is known to be another thing of the same name; make a row all the same.
+
+    Raises:
+        Conflict: ``ambiguous``: several entities have the name, and no row is made.
+    """
+    rows = tx.entities.by_key(name.key)
+    if rows and not homonym:
+        return _only(tx, name, rows), False
+    made = tx.entities.add(
+        name,
+        type=name.type if type is None else type,
+        sense=max((row.sense for row in rows), default=-1) + 1,
+        source_tag=source_tag,
+        foreign_id=foreign_id,
+        attributes=attributes,
+    )
+    if made is None:  # another writer was faster
+        return _only(tx, name, tx.entities.by_key(name.key)), False
+    return tx.entities.many([made])[made], True
+
+
+def _only(tx: Tx, name: Name, rows: list[Entity]) -> Entity:
+    roots = sorted({row.canonical_id for row in rows})
+    if len(roots) > 1:
+        entities = tx.entities.many(roots)
+        raise _ambiguous(name.spelling, tuple(entities[root] for root in roots))
+    return rows[0]

@@ -1,0 +1,462 @@
+"""The records everything else speaks in: frozen, comparable, free of any database.
+
+Times are ISO 8601 strings in UTC with milliseconds; ids are positive integers that a graph never
+uses twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+
+class Verdict(StrEnum):
+    """What a rule says about a pair."""
+
+    FOLD = "FOLD"
+    ASK = "ASK"
+    APART = "APART"
+
+
+class DecidedBy(StrEnum):
+    """Who made a fold or a decision; kept for ever."""
+
+    RULE = "rule"
+    HUMAN = "human"
+    MODEL = "model"
+    IMPORT = "import"
+
+
+class Answer(StrEnum):
+    """The answers to a question of the queue."""
+
+    KEEP_EXISTING = "keep_existing"
+    KEEP_NEW = "keep_new"
+    KEEP_BOTH = "keep_both"
+    MERGE = "merge"
+
+
+UNKNOWN: Final = "A miss means unknown, never absent: the graph may hold it under another spelling."
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """The verdict on two names.
+
+    Attributes:
+        verdict: FOLD, ASK or APART.
+        rule: the rule that decided, or ``"none"`` where no rule proposes the pair.
+        score: 0 to 1, the rule's prior that the two are one thing; ranks questions, decides nothing.
+        reason: a sentence a person can read.
+    """
+
+    verdict: Verdict
+    rule: str
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What rules may know of the graph, frozen by the last full pass so that every pass agrees.
+
+    Attributes:
+        common: words that many names of this graph carry (see ``rules.common_words``).
+        types_trusted: whether a disagreement of types keeps identical names from folding.
+        rules: the name of the rule set the pass used.
+        version: of the names and rules it was made with.
+    """
+
+    common: frozenset[str] = frozenset()
+    types_trusted: bool = False
+    rules: str = "default"
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One row: a spelling that is, or was, an entity of its own.
+
+    A live row (``folded_into`` is None) is an entity; an absorbed one is an alias of
+    ``canonical_id``. ``name`` is what is shown of the entity the row leads to: the latest rename
+    still inside, else the root's own spelling. ``mentions`` is that entity's count of active
+    memories that mention it.
+    """
+
+    id: int
+    spelling: str
+    key: str
+    sense: int
+    type: str | None
+    name: str
+    folded_into: int | None
+    canonical_id: int
+    mentions: int
+    alias_only: bool
+    source_tag: str | None
+    foreign_id: str | None
+    created_at: str
+
+    @property
+    def live(self) -> bool:
+        return self.folded_into is None
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """A stored text with its source."""
+
+    id: int
+    content: str
+    kind: str
+    source: str | None
+    source_tag: str | None
+    caller_id: str | None
+    status: str
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An edge memory → entity. ``asserted_id`` is the row its spelling named, for ever;
+    ``entity_id`` is where it ends now, derived from the live folds."""
+
+    id: int
+    memory_id: int
+    asserted_id: int
+    spelling: str
+    entity_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A stated, typed edge subject –predicate→ object (an entity, or a literal)."""
+
+    id: int
+    memory_id: int
+    subject_id: int
+    predicate: str
+    object_id: int | None
+    literal: str | None
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """The record of one fold; plan, preview and receipt are this same shape.
+
+    Attributes:
+        moved: how many edges ended at the absorbed entity and end at the canonical now.
+        silenced: how many edges stopped counting, because the canonical had their equal already.
+        overruled: ids of the decisions a person overruled with this fold.
+        edge_mark: the highest edge id at the fold; edges above it arrived since.
+        asked_absorbed_id: the row it was asked for through, before that was followed to its root;
+            None stands for ``absorbed_id`` itself. ``asked_canonical_id`` likewise.
+    """
+
+    id: int
+    canonical_id: int
+    canonical_name: str
+    absorbed_id: int
+    absorbed_name: str
+    absorbed_type: str | None
+    decided_by: DecidedBy
+    rule: str
+    score: float
+    reason: str
+    actor: str | None
+    model: str | None
+    conflict_id: int | None
+    run_id: int | None
+    overruled: tuple[int, ...]
+    edge_mark: int
+    moved: int
+    silenced: int
+    created_at: str
+    reverted_at: str | None = None
+    asked_absorbed_id: int | None = None
+    asked_canonical_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reverted:
+    """What a revert did (or, as a preview, would do).
+
+    Attributes:
+        moved_back: edges that left with the absorbed entity and were there at the fold.
+        reactivated: edges that count again.
+        arrived_since: edges written under the absorbed spelling since; they go back with it.
+        later: live merges asked for through the reverted spelling, which stand.
+        decision_id: the "apart" it left, or None where a question went back into the queue.
+        conflict_id: the question that went back, if the fold was a decision's.
+    """
+
+    merge: Merge
+    moved_back: int
+    reactivated: int
+    arrived_since: int
+    later: tuple[Merge, ...]
+    decision_id: int | None
+    conflict_id: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Two names that are settled apart, by (key, sense), so that it outlives their rows."""
+
+    id: int
+    left_key: str
+    left_sense: int
+    left_name: str
+    right_key: str
+    right_sense: int
+    right_name: str
+    decided_by: DecidedBy
+    actor: str | None
+    why: str
+    created_at: str
+    undone_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A question of the queue: a queued entity against its candidate.
+
+    ``queued_id`` and ``candidate_id`` are the rows it was asked about; ``queued_now`` and
+    ``candidate_now`` are the entities they lead to through the folds. ``moot`` says that nothing
+    is left to answer: both lead to one entity, or another decision keeps them apart.
+    """
+
+    id: int
+    kind: str
+    queued_id: int
+    queued_name: str
+    queued_now: int
+    queued_type: str | None
+    queued_mentions: int
+    candidate_id: int
+    candidate_name: str
+    candidate_now: int
+    candidate_type: str | None
+    candidate_mentions: int
+    asked_by: str
+    rule: str
+    score: float
+    reason: str
+    created_at: str
+    moot: bool
+    answer: Answer | None = None
+    answered_by: str | None = None
+    merge_id: int | None = None
+    decision_id: int | None = None
+    decided_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A pair the rules speak about, before anything is done with it."""
+
+    left_id: int
+    right_id: int
+    verdict: Verdict
+    rule: str
+    score: float
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What a pass did, or would do: the same figures either way.
+
+    Attributes:
+        examined: entities considered.
+        pairs: pairs judged after blocking.
+        merged: folds applied without asking.
+        queued: questions written.
+        deferred: questions not written because the queue is full; a later pass refills from them.
+        skipped: pairs already merged, queued or settled apart.
+        full: whether the pass looked at every name and refreshed its context.
+    """
+
+    examined: int
+    pairs: int
+    merged: int
+    queued: int
+    deferred: int
+    skipped: int
+    full: bool
+    dry_run: bool
+    run_id: int | None = None
+    merge_ids: tuple[int, ...] = ()
+    conflict_ids: tuple[int, ...] = ()
+    folds: tuple[Proposal, ...] = ()
+    questions: tuple[Proposal, ...] = ()
+    backup: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A name that leads to one entity.
+
+    ``asked`` is the spelling as asked; ``matched`` the spelling of the row it hit; ``alias`` says
+    whether that row is not the one shown.
+    """
+
+    entity: Entity
+    asked: str
+    matched: str
+    alias: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Ambiguous:
+    """A name that fits several entities; linked to none of them."""
+
+    asked: str
+    candidates: tuple[Entity, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """A name the graph does not know. It proves nothing; ``nearest`` are the closest spellings."""
+
+    asked: str
+    nearest: tuple[Entity, ...] = ()
+    note: str = UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A stated relationship to a neighbour, with how many memories state it."""
+
+    relation: str
+    direction: str
+    confidence: float
+    sources: int
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """An entity connected to the one asked about: stated links and co-mentions, kept apart."""
+
+    entity: Entity
+    aliases: tuple[str, ...]
+    links: tuple[Link, ...]
+    shared_sources: int
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """The neighbourhood of an entity: stated links first, then co-mentions by count."""
+
+    found: Found
+    related: tuple[Neighbour, ...]
+    truncated: bool
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """A piece of an import that was not taken, and why; its text is kept in the run."""
+
+    source: str
+    line: int
+    reason: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """What an import took.
+
+    Attributes:
+        entities: entity rows made.
+        known: names of the source that the graph already knew.
+        memories: memories made (known ones are not made twice).
+        mentions: mention edges made.
+        facts: fact edges made.
+        aliases: alias spellings made.
+        minted: names made only because a relation named them.
+        notes: differences that were kept out of the graph's own fields (a second type, say).
+        set_aside: what could not be taken, line by line.
+    """
+
+    run_id: int | None
+    source: str
+    format: str
+    entities: int = 0
+    known: int = 0
+    memories: int = 0
+    mentions: int = 0
+    facts: int = 0
+    aliases: int = 0
+    minted: tuple[str, ...] = ()
+    notes: tuple[SetAside, ...] = ()
+    set_aside: tuple[SetAside, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """An invariant that does not hold."""
+
+    invariant: str
+    message: str
+    ids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """The result of checking every invariant."""
+
+    checked: tuple[str, ...]
+    violations: tuple[Violation, ...] = ()
+
+    @property
+    def clean(self) -> bool:
+        return not self.violations
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One pass, import, restore: what ran, when, and what came of it."""
+
+    id: int
+    kind: str
+    started_at: str
+    ended_at: str | None
+    report: dict[str, Any] = field(default_factory=dict)
+    backup: str | None = None
+    error: str | None = None
+
+
+# ---- what a format parser yields (see formats/): a graph from elsewhere, piece by piece ----
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRecord:
+    """A named thing of a source, with what the source says of it."""
+
+    line: int
+    name: str
+    type: str | None = None
+    observations: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    foreign_id: str | None = None
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRecord:
+    """A stated relation of a source between two names."""
+
+    line: int
+    subject: str
+    predicate: str
+    object: str
+    confidence: float = 1.0
+    text: str | None = None
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+
+Record = EntityRecord | RelationRecord | SetAside

@@ -1,0 +1,412 @@
+"""A name and everything that can be read off its spelling.
+
+Pure: the same spelling gives the same keys on every machine, in every process, for ever; a change
+here changes what is stored, so ``VERSION`` must change with it.
+
+Three keys of growing strictness stand beside each other:
+
+- ``key``: the name's identity. Two writers of one key mean one row.
+- ``merge_key``: its letters and digits only. Names that share it are candidates of ``identical``.
+- ``fold_key``: the merge key with the numbers, meaning-bearing symbols, leading punctuation and
+  titles that decide whether equal letters mean an equal thing. No veto can part two names of one
+  fold key.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from anyascii import anyascii
+
+from enfold.errors import Invalid
+from enfold.vocabulary import FILE_SUFFIXES, FOLD_MARKS, NAME_TITLES, ORDINAL_ENDINGS, POST_NOMINALS, ROMAN
+
+VERSION: Final = 1
+"""Version of everything this module derives; stamped on a graph's indexes."""
+
+MAX_LENGTH: Final = 10_000
+"""Longest spelling accepted, in characters: texts given as names are refused, not cut."""
+
+KEY_BYTES: Final = 200
+"""A longer key is stored as a prefix and a digest, so that no index entry grows with its name."""
+
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
+)
+# Kept when a spelling is shown: they shape emoji and Persian or Indic words.
+_UNSHOWN = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e001f]"
+)
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_TRADEMARK = re.compile("[™℠]")  # NFKC would write them as letters
+_CJK = re.compile(
+    "[\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3041-\u318f\u31a0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_LONE_DOT = re.compile(r"(?<!\d)\.|\.(?!\d)")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_NUMBER = re.compile(r"(\d+)([+%]*)([^\W\d_]{1,2}(?![^\W_]))?")
+_NUMERONYM = re.compile(r"(?<![^\W_])[^\W\d_]\d{1,2}[^\W\d_](?![^\W_])")
+_EXTENSION = re.compile(r"(.*[^\W_].*)\.([a-zA-Z][a-zA-Z0-9]{0,9})", re.DOTALL)
+_BRACKETED = re.compile(r"[(\[（【]([^()\[\]（）【】]+)[)\]）】]")
+_BULLET = "-*#•·–—>"
+_CLOSERS = {
+    "(": ")",
+    "[": "]",
+    "{": "}",
+    "<": ">",
+    "«": "»",
+    "»": "«",
+    "“": "”",
+    "”": "”",
+    "„": "“”",
+    "‘": "’",
+    "’": "’",
+    "‹": "›",
+    "「": "」",
+    "『": "』",
+    "【": "】",
+    "《": "》",
+    "〈": "〉",
+    '"': '"',
+    "'": "'",
+    "`": "`",
+    "*": "*",
+    "¿": "?",
+    "¡": "!",
+}
+_SYMBOL = re.compile("[+#$@<>=^±×÷≠≤≥→←↑↓∞√♀♂♭\u20a0-\u20bf¢£¤¥\u0e3f]+")  # noqa: RUF001
+_APOSTROPHES = "'’ʼ‘`´"  # noqa: RUF001
+
+
+class _Table(dict[int, str | None]):
+    """A ``str.translate`` table filled as characters are met: letters, digits and the marks that
+    belong to them stay, all else becomes ``other``."""
+
+    def __init__(self, other: str | None, kept: str = "", dropped: str = "") -> None:
+        super().__init__({ord(c): c for c in kept} | {ord(c): None for c in dropped})
+        self._other = other
+
+    def __missing__(self, code: int) -> str | None:
+        category = unicodedata.category(chr(code))
+        stays = category[0] in "LN" or category in ("Mn", "Mc")
+        self[code] = chr(code) if stays else self._other
+        return self[code]
+
+
+_TO_LETTERS = _Table(None)
+_TO_WORDS = _Table(" ", kept=".", dropped=_APOSTROPHES)
+
+
+def bounded(key: str) -> str:
+    """The key itself, or where it is longer than ``KEY_BYTES`` a prefix and a digest of the whole,
+    so that two long names that start alike stay two."""
+    raw = key.encode()
+    if len(raw) <= KEY_BYTES:
+        return key
+    digest = hashlib.blake2b(raw, digest_size=16).hexdigest()
+    return f"{raw[: KEY_BYTES - 48].decode(errors='ignore')}~{digest}"
+
+
+def clean(spelling: str) -> str:
+    """The spelling as it is stored and shown: blanks collapsed, control and direction characters
+    and lone surrogates gone, all else as written."""
+    if spelling.isascii() and spelling.isprintable() and "  " not in spelling:
+        return spelling.strip()
+    text = _SURROGATE.sub("\ufffd", spelling)
+    return " ".join(_UNSHOWN.sub("", _CONTROL.sub(" ", text)).split())
+
+
+def normalized(text: str) -> str:
+    """NFKC without invisible characters and trade marks, blanks collapsed, case kept."""
+    if text.isascii():
+        return text
+    plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", _TRADEMARK.sub("", text)))
+    return " ".join(_INVISIBLE.sub("", plain).split())
+
+
+def folded(text: str) -> str:
+    """Case folding closed under NFKC. The dot that folding ``İ`` leaves on its ``i`` goes."""
+    if text.isascii():
+        return text.lower()
+    return unicodedata.normalize("NFKC", text.casefold()).replace("i\u0307", "i")
+
+
+def letters_of(text: str) -> str:
+    """The letters and digits of a case-folded text, of every script, and nothing else."""
+    return text.translate(_TO_LETTERS)
+
+
+def is_cjk(text: str) -> bool:
+    """Whether it holds a Han, kana or Hangul character: a word of its own, not a letter."""
+    return not text.isascii() and _CJK.search(text) is not None
+
+
+@dataclass(frozen=True)
+class Name:
+    """A spelling with an optional type, and what can be read off it.
+
+    Make it with ``Name.of``. Comparable and hashable by spelling and type.
+    """
+
+    spelling: str
+    type: str | None = None
+
+    @classmethod
+    def of(cls, spelling: str, type: str | None = None) -> Name:
+        """The name of a spelling as someone wrote it.
+
+        Raises:
+            Invalid: ``blank_name`` where nothing visible is left of it, ``name_too_long`` above
+                ``MAX_LENGTH`` characters.
+        """
+        if len(spelling) > MAX_LENGTH:
+            raise Invalid(
+                "name_too_long",
+                f"A name has at most {MAX_LENGTH:,} characters; this one has {len(spelling):,}. "
+                "Store a long text as a memory and name the thing it is about.",
+            )
+        name = cls(clean(spelling), clean(type) or None if type else None)
+        if not name.key:
+            raise Invalid("blank_name", "The name is blank; give at least one visible character.")
+        return name
+
+    @cached_property
+    def text(self) -> str:
+        return normalized(self.spelling)
+
+    @cached_property
+    def folded(self) -> str:
+        return folded(self.text)
+
+    @cached_property
+    def key(self) -> str:
+        """Identity: NFKC, case folded, blanks collapsed, invisible characters removed, one leading
+        ``@`` dropped."""
+        text = self.folded
+        if text.startswith("@") and len(text) > 1:
+            text = text[1:].lstrip()
+        return bounded(text)
+
+    @cached_property
+    def letters(self) -> str:
+        """Every letter and digit, case folded, in order."""
+        return letters_of(self.folded)
+
+    @cached_property
+    def merge_key(self) -> str:
+        return bounded(self.letters)
+
+    @cached_property
+    def fold_key(self) -> str:
+        if not self.letters:
+            return "=" + self.key
+        parts = [self.letters]
+        if self.numbers:
+            parts.append("n" + ".".join(self.numbers))
+        if self.symbols:
+            parts.append("s" + self.symbols)
+        if self.prefix:
+            parts.append("p" + self.prefix)
+        if marks := [w for w in self.words if w in FOLD_MARKS]:
+            parts.append("t" + ".".join(sorted(marks)))
+        return bounded("|".join(parts))
+
+    @cached_property
+    def short(self) -> bool:
+        """Whether the letters are too few to be a whole name: under three, counted in an alphabet
+        (a Han, kana or Hangul character counts for two)."""
+        letters = self.letters
+        return len(letters) < 3 and len(letters) + len(_CJK.findall(letters)) < 3
+
+    @cached_property
+    def written_words(self) -> tuple[str, ...]:
+        """The words as written; digits joined by dots are one word, apostrophes join."""
+        spaced = self.text.translate(_TO_WORDS)
+        if "." in spaced:
+            spaced = _LONE_DOT.sub(" ", spaced)
+        return tuple(spaced.split())
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words, case folded, each of letters and digits only."""
+        return tuple(letters_of(folded(word)) for word in self.written_words)
+
+    @cached_property
+    def _number_parts(self) -> tuple[tuple[str, str], ...]:
+        """(number, letters that follow it directly), in order."""
+        text = self.folded
+        if not any(map(str.isdigit, text)):
+            return ()
+        found = []
+        plain_text = _NUMERONYM.sub(" ", _THOUSANDS.sub("", text))
+        for match in _NUMBER.finditer(plain_text):
+            digits, sign, suffix = match.groups(default="")
+            plain = "".join(str(unicodedata.digit(d, 0)) for d in digits).lstrip("0") or "0"
+            found.append((plain + sign, "" if suffix in ORDINAL_ENDINGS else suffix))
+        return tuple(found)
+
+    @cached_property
+    def numbers(self) -> tuple[str, ...]:
+        """The runs of digits in order, leading zeros and separators aside, a directly following
+        ``+`` or ``%`` kept. The count in a numeronym (``K8s``) is none."""
+        return tuple(number for number, _ in self._number_parts)
+
+    @cached_property
+    def number_suffixes(self) -> tuple[str, ...]:
+        """For each number the one or two letters written directly behind it (``4o``), or ""."""
+        return tuple(suffix for _, suffix in self._number_parts)
+
+    @cached_property
+    def tail(self) -> str:
+        """The last word where it is a lone letter or a roman numeral, else ""."""
+        words = self.words
+        if len(words) < 2 or self.extension in FILE_SUFFIXES:
+            return ""
+        last = words[-1]
+        lone = len(last) == 1 and last.isalpha() and not is_cjk(last)
+        return last if lone or last in ROMAN else ""
+
+    @cached_property
+    def symbols(self) -> str:
+        """The symbols that bear meaning: ``+`` and ``#`` behind a word, currency signs, ``@``
+        inside, comparison and direction signs. Brackets in pairs are decoration."""
+        text = self.text.replace("♯", "#")
+        if text.isalnum():
+            return ""
+        paired = text.count("<") == text.count(">")
+        found: list[str] = []
+        for match in _SYMBOL.finditer(text, self._start):
+            before = text[match.start() - 1] if match.start() else " "
+            after = text[match.end()] if match.end() < len(text) else " "
+            dropped = "<>" if paired else ""
+            if not before.isalpha():
+                dropped += "#"  # a number sign: ``PR #12``
+            if before.isdigit():
+                dropped += "+"  # read with the number: ``S9+``
+            if not (before.isalnum() and after.isalnum()):
+                dropped += "@"
+            found.extend(c for c in match.group() if c not in dropped)
+        return "".join(found)
+
+    @cached_property
+    def _start(self) -> int:
+        """Where the leading punctuation ends."""
+        return len(self.text) if not self.letters else self._scan_prefix()[1]
+
+    @cached_property
+    def prefix(self) -> str:
+        """Leading punctuation that is part of the name (``.next``, ``--force``, ``$ref``). Paired
+        quotes and brackets, emoji, bullets and one ``@`` are not."""
+        return self._scan_prefix()[0] if self.letters else ""
+
+    def _scan_prefix(self) -> tuple[str, int]:
+        text, prefix = self.text, ""
+        if text[0].isalnum():
+            return "", 0
+        for at, char in enumerate(text):
+            if char.isalnum():
+                return prefix, at
+            rest = text[at + 1 :]
+            if char.isspace() or (char == "@" and not prefix and at == 0):
+                continue
+            if any(closer in rest for closer in _CLOSERS.get(char, "")):
+                continue
+            if char in _BULLET and rest[:1] in ("", " "):
+                continue
+            if unicodedata.category(char) in ("So", "Sk", "Mn", "Mc", "Me", "Pe", "Pf"):
+                continue
+            prefix += char
+        return prefix, len(text)
+
+    @cached_property
+    def stem(self) -> str:
+        """The letters before a final dot and suffix, where there is one, else ""."""
+        match = _EXTENSION.fullmatch(self.folded)
+        return letters_of(match.group(1)) if match else ""
+
+    @cached_property
+    def extension(self) -> str:
+        """What stands behind the final dot, where it could be a file or domain suffix."""
+        match = _EXTENSION.fullmatch(self.folded)
+        return match.group(2) if match else ""
+
+    @cached_property
+    def bracketed(self) -> tuple[str, str] | None:
+        """(letters outside, letters inside) of a name with one bracketed part."""
+        match = _BRACKETED.search(self.folded)
+        if match is None:
+            return None
+        outside = letters_of(self.folded[: match.start()] + " " + self.folded[match.end() :])
+        inside = letters_of(match.group(1))
+        return (outside, inside) if outside and inside else None
+
+    @cached_property
+    def capitals(self) -> tuple[str, ...]:
+        """Words of two to four letters written in capitals only, case folded."""
+        return tuple(
+            folded(word)
+            for word in self.written_words
+            if 2 <= len(word) <= 4 and word.isalpha() and word.isupper()
+        )
+
+    @cached_property
+    def cjk(self) -> bool:
+        return is_cjk(self.letters)
+
+    @cached_property
+    def latin(self) -> str:
+        """The letters and digits in Latin letters without marks."""
+        letters = self.letters
+        return letters if letters.isascii() else latin_of(letters)
+
+    @cached_property
+    def pieces(self) -> tuple[str, ...]:
+        """The letters, cut into what an edit may touch and what it may not, in turn, starting with
+        what it may. Words with a digit and Han, kana or Hangul characters are not to be touched."""
+        return _cut(self.words)
+
+    @cached_property
+    def latin_pieces(self) -> tuple[str, ...]:
+        """The same of the Latin form; () for a name with Han, kana or Hangul characters."""
+        if self.letters.isascii():
+            return self.pieces
+        return () if self.cjk else _cut(tuple(latin_of(word) for word in self.words))
+
+    @cached_property
+    def person_words(self) -> tuple[str, ...]:
+        """The words without titles before and letters behind the name; never empty."""
+        words = self.words
+        while len(words) > 1 and words[0] in NAME_TITLES:
+            words = words[1:]
+        while len(words) > 1 and words[-1] in POST_NOMINALS:
+            words = words[:-1]
+        return words
+
+
+def latin_of(text: str) -> str:
+    """The text in Latin letters and digits, lower case."""
+    return "".join(c for c in anyascii(text).lower() if c.isalnum())
+
+
+def _cut(words: tuple[str, ...]) -> tuple[str, ...]:
+    text = "".join(words)
+    if text.isascii() and text.isalpha():
+        return (text,)
+    pieces = [""]
+    for word in words:
+        coded = any(map(str.isdigit, word))
+        for char in word:
+            fixed = coded or is_cjk(char)
+            if fixed != (len(pieces) % 2 == 0):
+                pieces.append("")
+            pieces[-1] += char
+    return tuple(pieces)

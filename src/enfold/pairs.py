@@ -1,0 +1,347 @@
+"""How the pairs of each rule are found without comparing every name with every other.
+
+A rule gives a name the keys it *offers* and the keys it *seeks*; two names are a candidate pair where
+one seeks what the other offers. Most rules seek a derived form among the whole names, so that phrases
+never meet phrases; only equality rules seek what they offer. Spelling has keys of its own: names that
+share what is left after deleting up to two letters (a full pass), or a segment found again within a
+shift of two (a single name against an index).
+
+No cap drops a pair. A pair that ``rules.rule_on`` would fold or ask about is always a candidate; a
+candidate need not be ruled anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Final
+
+import xxhash
+
+from enfold import rules
+from enfold.errors import Invalid
+from enfold.names import Name
+from enfold.rules import LONGER, NEVER_EDITED, ONE_PLACE, Rule, tolerance
+from enfold.vocabulary import GENERATIONS, OPPOSED_CLASSES, PERSON_GENERATIONS
+
+Keys = Callable[[Name], Iterable[str]]
+
+_SEEK_SALT: Final = 0x5BD1_E995_9E37_79B9
+_MASK: Final = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class Blocking:
+    """What a rule's names offer and seek."""
+
+    offers: Keys
+    seeks: Keys
+
+
+def _nothing(_: Name) -> Iterable[str]:
+    return ()
+
+
+def _whole(name: Name) -> Iterable[str]:
+    """The one key that every name with letters offers: its letters."""
+    return (f"e{name.letters}",) if name.letters else ()
+
+
+def _identical(name: Name) -> Iterable[str]:
+    return (f"i{name.letters}",)
+
+
+def _contained(name: Name) -> Iterable[str]:
+    return () if name.prefix else (f"e{phrase}" for phrase in rules.phrases(name))
+
+
+def _person_offers(name: Name) -> Iterator[str]:
+    if not rules.is_person(name):
+        return
+    words = name.person_words
+    if len(words) > rules.MOST_PERSON_WORDS:
+        return
+    yield "u" + " ".join(words)
+    if 1 < len(words) <= 1 + LONGER:
+        yield from (f"w{word}" for word in words)
+    for part in _parts(words, fewest=1):
+        yield "x" + " ".join(part)
+    if len(words) > 1:
+        yield from _patterns(words)
+    if name.cjk and rules.is_cjk_only(name.letters):
+        yield from (f"c{inner}" for inner in _cjk_inner(name.letters))
+
+
+def _person_seeks(name: Name) -> Iterator[str]:
+    if not rules.is_person(name):
+        return
+    words = name.person_words
+    if len(words) > rules.MOST_PERSON_WORDS:
+        return
+    if len(words) != len(name.words):
+        yield "u" + " ".join(words)
+    if len(words) == 1:
+        yield f"w{words[0]}"
+    else:
+        yield "x" + " ".join(words)
+        if any(len(word) == 1 for word in words):
+            yield from _patterns(words)
+    if name.cjk:
+        yield f"c{name.letters}"
+
+
+def _parts(words: tuple[str, ...], *, fewest: int) -> Iterator[tuple[str, ...]]:
+    """The words less ``fewest`` to ``LONGER`` of them, at least two left, in order."""
+    for size in range(max(2, len(words) - LONGER), len(words) - fewest + 1):
+        yield from combinations(words, size)
+
+
+def _patterns(words: tuple[str, ...]) -> Iterator[str]:
+    """The initials of the name and of its parts, each with one word in full: what a name with an
+    initial shares with every name it may stand for."""
+    for part in _parts(words, fewest=0):
+        starts = "".join(word[0] for word in part)
+        for at, word in enumerate(part):
+            if len(word) > 1:
+                yield f"p{starts} {at} {word}"
+
+
+def _cjk_inner(letters: str) -> Iterator[str]:
+    for size in range(max(2, len(letters) - 2 * LONGER), len(letters)):
+        yield letters[-size:]
+        if size >= 3:
+            yield letters[:size]
+
+
+def _given_offers(name: Name) -> Iterator[str]:
+    if rules.is_person(name):
+        first, *rest = name.person_words
+        for size in range(3, min(len(first), NEVER_EDITED)):
+            yield "g" + " ".join([first[:size], *rest])
+
+
+def _given_seeks(name: Name) -> Iterator[str]:
+    if rules.is_person(name) and len(name.person_words[0]) >= 3:
+        yield "g" + " ".join(name.person_words)
+
+
+def _latin(name: Name) -> Iterable[str]:
+    if name.letters.isascii() or len(name.latin) < 3:
+        return ()
+    return (f"t{name.latin}",)
+
+
+def _latin_seeks(name: Name) -> Iterable[str]:
+    keys = _latin(name)
+    return (*keys, f"e{name.latin}") if keys else ()
+
+
+def _legal(name: Name) -> Iterable[str]:
+    plain = rules.without_legal_form(name)
+    return (f"l{plain}",) if plain != name.letters else ()
+
+
+def _legal_seeks(name: Name) -> Iterable[str]:
+    plain = rules.without_legal_form(name)
+    return (f"l{plain}", f"e{plain}") if plain != name.letters else ()
+
+
+def _reordered(name: Name) -> Iterable[str]:
+    return ("r" + " ".join(rules.content_letters(name)),) if len(name.words) > 1 else ()
+
+
+def _reordered_seeks(name: Name) -> Iterable[str]:
+    if len(name.words) < 2:
+        return ()
+    content = rules.content_letters(name)
+    alone = (f"e{content[0]}",) if len(content) == 1 else ()
+    return ("r" + " ".join(content), *alone)
+
+
+def _acronym_seeks(name: Name) -> Iterator[str]:
+    yield from (f"e{run}" for run in rules.initials(name))
+    if counted := rules.numeronym(name):
+        yield f"n{counted}"
+    yield from (f"e{part}" for part in rules.bracket_parts(name))
+
+
+def _acronym_offers(name: Name) -> Iterator[str]:
+    yield from _whole(name)
+    if rules.is_numeronym(name):
+        yield f"n{name.letters}"
+
+
+def _js_seeks(name: Name) -> Iterable[str]:
+    stem = rules.js_stem(name)
+    return (f"e{stem}",) if stem else ()
+
+
+BLOCKING: Final[dict[str, Blocking]] = {
+    "identical": Blocking(_identical, _identical),
+    "contained": Blocking(_whole, _contained),
+    "person": Blocking(_person_offers, _person_seeks),
+    "given-name": Blocking(_given_offers, _given_seeks),
+    "spelling": Blocking(_nothing, _nothing),  # see `edit_forms`, `segments`, `probes`
+    "transliterated": Blocking(lambda n: (*_latin(n), *_whole(n)), _latin_seeks),
+    "legal-form": Blocking(lambda n: (*_legal(n), *_whole(n)), _legal_seeks),
+    "reordered": Blocking(lambda n: (*_reordered(n), *_whole(n)), _reordered_seeks),
+    "acronym": Blocking(_acronym_offers, _acronym_seeks),
+    "js-suffix": Blocking(_whole, _js_seeks),
+}
+
+
+def hashed(key: str) -> int:
+    """A 64-bit hash that is the same on every machine."""
+    return xxhash.xxh3_64_intdigest(key.encode())
+
+
+def blocking(rule_set: Iterable[Rule]) -> tuple[Blocking, ...]:
+    """The blocking of every rule that proposes; vetoes find no pairs.
+
+    Raises:
+        Invalid: ``rule_without_keys`` for a rule that would never be given a pair.
+    """
+    found = []
+    for rule in rule_set:
+        if rule.verdict == "APART":
+            continue
+        if rule.name not in BLOCKING:
+            raise Invalid(
+                "rule_without_keys",
+                f"The rule {rule.name!r} has no entry in pairs.BLOCKING, so it would never see a "
+                "pair; say there what its names offer and seek.",
+            )
+        found.append(BLOCKING[rule.name])
+    return tuple(found)
+
+
+def offers(name: Name, blockings: Iterable[Blocking]) -> set[int]:
+    if not name.letters:
+        return set()  # matches its own identity key alone, which is one row
+    return {hashed(key) for block in blockings for key in block.offers(name)}
+
+
+def seeks(name: Name, blockings: Iterable[Blocking]) -> set[int]:
+    if not name.letters:
+        return set()
+    return {hashed(key) for block in blockings for key in block.seeks(name)}
+
+
+# ---- spelling -----------------------------------------------------------------------------------
+
+
+def edit_forms(name: Name) -> Iterator[tuple[str, ...]]:
+    """The forms of a name that edits are counted on, cut into pieces (see ``Name.pieces``)."""
+    for pieces in dict.fromkeys((name.pieces, name.latin_pieces)):
+        letters = sum(map(len, pieces))
+        if tolerance(letters) and letters <= NEVER_EDITED:
+            yield pieces
+
+
+def free_positions(pieces: tuple[str, ...]) -> list[int]:
+    """Where in the joined form an edit may fall."""
+    free: list[int] = []
+    at = 0
+    for turn, piece in enumerate(pieces):
+        if turn % 2 == 0:
+            free.extend(range(at, at + len(piece)))
+        at += len(piece)
+    return free
+
+
+def deletions(pieces: tuple[str, ...]) -> set[str]:
+    """What is left of a form after deleting as many letters as its length tolerates. Two forms
+    within tolerance of each other share one. Above ``ONE_PLACE`` letters the two stand together."""
+    text, free = "".join(pieces), free_positions(pieces)
+    left = {text} | {text[:i] + text[i + 1 :] for i in free}
+    if tolerance(len(text)) < 2:
+        return left
+    both = combinations(free, 2)
+    if len(text) > ONE_PLACE:
+        both = (pair for pair in zip(free, free[1:], strict=False) if pair[1] - pair[0] == 1)  # type: ignore[assignment]
+    return left | {text[:i] + text[i + 1 : j] + text[j + 1 :] for i, j in both}
+
+
+def cuts(length: int) -> list[tuple[int, int]]:
+    """The segments of a form of that many letters: one more than it tolerates edits, so that an
+    edit in each of the others leaves one whole."""
+    parts = tolerance(length) + 1
+    return [(length * i // parts, length * (i + 1) // parts) for i in range(parts)]
+
+
+def _segment(length: int, part: int, text: str) -> int:
+    return hashed(f"s{length} {part} {text}")
+
+
+def segments(name: Name) -> set[int]:
+    """The keys under which an index finds a name again by spelling."""
+    found = set()
+    for pieces in edit_forms(name):
+        text = "".join(pieces)
+        for part, (start, end) in enumerate(cuts(len(text))):
+            found.add(_segment(len(text), part, text[start:end]))
+    return found
+
+
+def probes(name: Name) -> set[int]:
+    """Every segment key that a name within tolerance of this one may have. A transposition across
+    the edge of a segment touches two, so each is also tried with its first letter taken from
+    before and its last from behind."""
+    found = set()
+    for pieces in edit_forms(name):
+        text = "".join(pieces)
+        size = len(text)
+        for length in range(size - 2, size + 3):
+            shift = tolerance(min(size, length))
+            if not shift or abs(size - length) > shift or length > NEVER_EDITED:
+                continue
+            for part, (start, end) in enumerate(cuts(length)):
+                for at in range(max(0, start - shift), start + shift + 1):
+                    stop = at + end - start
+                    if stop > size:
+                        break
+                    found.add(_segment(length, part, text[at:stop]))
+                    if stop < size:
+                        found.add(_segment(length, part, text[at : stop - 1] + text[stop]))
+                    if at:
+                        found.add(_segment(length, part, text[at - 1] + text[at + 1 : stop]))
+    return found
+
+
+# ---- the name index -----------------------------------------------------------------------------
+
+
+def _signed(key: int) -> int:
+    return key - (1 << 64) if key >> 63 else key
+
+
+def index_keys(name: Name, blockings: Iterable[Blocking]) -> set[int]:
+    """The keys a name is stored under: what it offers, what it seeks, its segments. Signed 64-bit."""
+    blocks = tuple(blockings)
+    keys = offers(name, blocks) | segments(name)
+    return {_signed(k) for k in keys} | {_signed(k ^ _SEEK_SALT) for k in seeks(name, blocks)}
+
+
+def probe_keys(name: Name, blockings: Iterable[Blocking]) -> set[int]:
+    """The stored keys of every name that is a candidate of this one. Signed 64-bit."""
+    blocks = tuple(blockings)
+    keys = seeks(name, blocks) | probes(name)
+    return {_signed(k) for k in keys} | {_signed(k ^ _SEEK_SALT) for k in offers(name, blocks)}
+
+
+# ---- look-alikes: what a veto keeps apart -------------------------------------------------------
+
+
+def lookalike_keys(name: Name) -> set[str]:
+    """Keys shared by names that look alike and that a veto keeps apart: the letters without
+    numbers, without a last letter or numeral, without a suffix, with opposed words left open. For
+    people to read; never for pairs to fold."""
+    words = [w for w in name.words if w not in GENERATIONS and w not in PERSON_GENERATIONS]
+    left_open = (f"({OPPOSED_CLASSES[w][0][0]})" if w in OPPOSED_CLASSES else w for w in words)
+    keys = {"".join(c for c in name.letters if not c.isdigit()), "".join(left_open)}
+    if name.tail:
+        keys.add("".join(name.words[:-1]))
+    if rules.suffix_of(name):
+        keys.add(name.stem)
+    return {key for key in keys if key}

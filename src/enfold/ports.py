@@ -1,0 +1,571 @@
+"""What the domain needs from the outside: a store and an engine, as protocols.
+
+A store is one graph. It is used through transactions; a transaction groups its statements by noun,
+and has one ``now``. Everything here is synchronous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from enfold.model import (
+    Answer,
+    Conflict,
+    Context,
+    DecidedBy,
+    Decision,
+    Entity,
+    Fact,
+    Memory,
+    Mention,
+    Merge,
+    Proposal,
+    Run,
+    SetAside,
+)
+
+Progress = Callable[[str, int, int], None]
+"""Called with (what, done, total); total is 0 where it is not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a spelling, bare: what many rows at once are read as."""
+
+    id: int
+    spelling: str
+    key: str
+    sense: int
+    type: str | None
+    alias_only: bool
+    canonical_id: int
+    foreign_id: str | None
+
+
+class NewEntity(Protocol):
+    """What is needed to mint a row; ``names.Name`` with a type satisfies it."""
+
+    @property
+    def spelling(self) -> str: ...
+    @property
+    def key(self) -> str: ...
+    @property
+    def merge_key(self) -> str: ...
+    @property
+    def fold_key(self) -> str: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NewRow:
+    """A row to mint."""
+
+    name: NewEntity
+    type: str | None = None
+    sense: int = 0
+    alias_only: bool = False
+    source_tag: str | None = None
+    foreign_id: str | None = None
+    attributes: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NewMemory:
+    """A memory to store."""
+
+    content: str
+    source: str | None = None
+    source_tag: str | None = None
+    caller_id: str | None = None
+    kind: str = "fact"
+
+
+@dataclass(frozen=True, slots=True)
+class NewFact:
+    """A fact to write."""
+
+    memory_id: int
+    subject_id: int
+    predicate: str
+    object_id: int | None = None
+    literal: str | None = None
+    confidence: float = 1.0
+    source_tag: str | None = None
+
+
+class Entities(Protocol):
+    """Rows of spellings, live and absorbed."""
+
+    def get(self, entity_id: int) -> Entity | None: ...
+    def many(self, ids: Sequence[int]) -> dict[int, Entity]: ...
+    def by_key(self, key: str) -> list[Entity]:
+        """Every row of that identity key, lowest sense first."""
+        ...
+
+    def by_fold_key(self, fold_key: str) -> list[Entity]: ...
+    def by_merge_key(self, merge_key: str) -> list[Entity]: ...
+    def by_foreign_id(self, foreign_id: str) -> list[Entity]: ...
+    def add(
+        self,
+        name: NewEntity,
+        *,
+        type: str | None,
+        sense: int = 0,
+        alias_only: bool = False,
+        source_tag: str | None = None,
+        foreign_id: str | None = None,
+        attributes: Mapping[str, object] | None = None,
+    ) -> int | None:
+        """Mint a live row; None where (key, sense) exists already."""
+        ...
+
+    def add_many(self, rows: Sequence[NewRow]) -> list[int | None]:
+        """Mint live rows; None in the place of each whose (key, sense) exists already."""
+        ...
+
+    def rows(self, keys: Sequence[str]) -> dict[str, list[Row]]:
+        """Every row of each identity key that has one, lowest sense first."""
+        ...
+
+    def rows_by_foreign_id(self, foreign_ids: Sequence[str]) -> dict[str, list[Row]]: ...
+    def live(self, *, after: int = 0, limit: int = 100) -> list[Entity]:
+        """Live rows by ascending id, after the given one."""
+        ...
+
+    def cluster(self, canonical_id: int) -> list[Entity]:
+        """Every row whose canonical is that entity, the root first, then by id."""
+        ...
+
+    def aliases(self, roots: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        """The other spellings of each of these roots, by row id, the name shown aside."""
+        ...
+
+    def spellings(self) -> Iterator[tuple[int, str, str | None]]:
+        """(id, spelling, type) of every row, by id; streamed."""
+        ...
+
+    def stored_keys(self) -> Iterator[tuple[int, str, str, str, str]]:
+        """(id, spelling, key, merge key, fold key) of every row, by id; streamed."""
+        ...
+
+    def roots(self, ids: Sequence[int]) -> dict[int, int]:
+        """The root of each of these rows, as far as they exist."""
+        ...
+
+    def absorbed(self) -> dict[int, int]:
+        """Every absorbed row and its root."""
+        ...
+
+    def mention_counts(self, roots: Sequence[int]) -> dict[int, int]:
+        """How many active memories mention each of these roots."""
+        ...
+
+    def show(self, root_id: int, shown_id: int, *, actor: str | None) -> None:
+        """From now on the entity is called as that row of its cluster is spelled."""
+        ...
+
+    def unexamined(self) -> list[int]: ...
+    def mark_examined(self, ids: Sequence[int] | None = None) -> None:
+        """The rules have spoken about these rows; about every row where None."""
+        ...
+
+    def count(self) -> int: ...
+    def count_live(self) -> int: ...
+    def set_type(self, entity_id: int, type: str | None) -> None: ...
+    def attributes(self, entity_id: int) -> dict[str, object]: ...
+    def attributes_many(self, ids: Sequence[int]) -> dict[int, dict[str, object]]:
+        """The attributes of those of the rows that have some."""
+        ...
+
+    def set_foreign_id(self, entity_id: int, foreign_id: str | None) -> None: ...
+    def set_attributes(self, entity_id: int, attributes: Mapping[str, object]) -> None: ...
+    def forget_examined(self, ids: Sequence[int]) -> None:
+        """Mark every row of these rows' merge keys for the next pass to look at again."""
+        ...
+
+    def delete(self, ids: Sequence[int]) -> None:
+        """The rows go, with their edges and merges; the memories stay."""
+        ...
+
+
+class Edges(Protocol):
+    """Memories, mentions and facts. Edge ids come from one counter and grow in writing order."""
+
+    def memory(self, memory_id: int) -> Memory | None: ...
+    def memory_by_caller(self, caller_id: str) -> Memory | None: ...
+    def add_memory(
+        self,
+        content: str,
+        *,
+        kind: str = "fact",
+        source: str | None = None,
+        source_tag: str | None = None,
+        caller_id: str | None = None,
+    ) -> int: ...
+    def add_memories(self, memories: Sequence[NewMemory]) -> list[int]: ...
+    def known_callers(self, caller_ids: Sequence[str]) -> set[str]:
+        """Those of the caller ids that a memory has."""
+        ...
+
+    def last_memory(self) -> int:
+        """The highest memory id, 0 before the first."""
+        ...
+
+    def memory_page(self, *, after: int, limit: int) -> list[tuple[Memory, list[Mention]]]:
+        """Memories above an id, in order, with their mentions as asserted."""
+        ...
+
+    def delete_memory(self, memory_id: int) -> None: ...
+    def set_status(self, memory_id: int, status: str) -> None: ...
+    def mention(self, memory_id: int, asserted_id: int, spelling: str) -> int | None:
+        """Write the edge; None where the memory has it already."""
+        ...
+
+    def fact(
+        self,
+        memory_id: int,
+        subject_id: int,
+        predicate: str,
+        object_id: int | None = None,
+        literal: str | None = None,
+        confidence: float = 1.0,
+        source_tag: str | None = None,
+    ) -> int | None: ...
+    def add_mentions(self, mentions: Iterable[tuple[int, int, str]]) -> int:
+        """Write (memory, asserted row, spelling) edges; how many were new."""
+        ...
+
+    def add_facts(self, facts: Iterable[NewFact]) -> int:
+        """Write facts; how many were new."""
+        ...
+
+    def mark(self) -> int:
+        """The highest edge id written so far."""
+        ...
+
+    def mentions_of(self, entity_id: int, *, limit: int = 100) -> list[Mention]:
+        """Counted mentions that end at the entity now."""
+        ...
+
+    def facts_of(self, entity_id: int, *, limit: int = 100) -> list[Fact]:
+        """Counted facts that start or end at the entity now; ends are canonical ids."""
+        ...
+
+    def count_mentions(self, entity_id: int) -> int: ...
+    def count_facts(self, entity_id: int) -> int: ...
+    def count_memories(self) -> int: ...
+    def links(
+        self, entity_id: int, *, facts: int
+    ) -> tuple[list[tuple[int, str, str, float, int]], bool]:
+        """(neighbour, predicate, "out" | "in", highest confidence, memories that state it), and
+        whether there were more facts than that many."""
+        ...
+
+    def shared_sources(self, entity_id: int, *, memories: int) -> tuple[dict[int, int], bool]:
+        """Entities mentioned beside it, with the number of shared memories among the latest of its
+        own; and whether it has more than that many."""
+        ...
+
+    def asserted_to(self, ids: Sequence[int]) -> tuple[list[int], list[int]]:
+        """(mention ids, fact ids) of the edges that name one of these rows."""
+        ...
+
+    def memories(self) -> Iterator[tuple[Memory, list[Mention], list[Fact]]]:
+        """Every memory with its mentions and facts as asserted; streamed in id order."""
+        ...
+
+
+class Merges(Protocol):
+    """Folds and their receipts."""
+
+    def get(self, merge_id: int) -> Merge | None: ...
+    def live_of(self, absorbed_id: int) -> Merge | None: ...
+    def touching(self, entity_id: int) -> list[Merge]:
+        """Live merges with the entity on either side."""
+        ...
+
+    def under(self, ids: Sequence[int]) -> list[Merge]:
+        """Live merges with one of these rows on either side."""
+        ...
+
+    def many(self, ids: Sequence[int]) -> list[Merge]: ...
+
+    def recent(
+        self, *, live_only: bool = True, before: int | None = None, limit: int = 100
+    ) -> list[Merge]:
+        """Newest first."""
+        ...
+
+    def fold(self, folds: Sequence[Merge]) -> list[int]:
+        """Apply folds in order, set-based, and write their receipts; the new merge ids.
+
+        ``id``, ``edge_mark``, ``moved``, ``silenced`` and ``created_at`` of the given records are
+        ignored and filled in. Both sides must be live roots at their turn.
+        """
+        ...
+
+    def unfold(self, merge_id: int) -> None:
+        """Clear the pointer, give the subtree its root back and mark the merge reverted."""
+        ...
+
+    def subtree(self, absorbed_id: int) -> list[int]:
+        """The row and every row folded into it, however deep."""
+        ...
+
+    def asked_through(self, ids: Sequence[int], *, after: int) -> list[Merge]:
+        """Live merges later than that one, asked for through one of these rows."""
+        ...
+
+    def left_by_revert(self, merge_id: int) -> tuple[int, int]:
+        """(edges that were there at the fold, edges that arrived since) of those that would leave
+        with the absorbed entity."""
+        ...
+
+    def woken_by_revert(self, merge_id: int) -> list[int]:
+        """Ids of the edges that would count again."""
+        ...
+
+    def edges(self, merge_id: int) -> list[tuple[int, str]]:
+        """(edge id, 'moved' | 'silenced') of the receipt."""
+        ...
+
+
+class Decisions(Protocol):
+    """Names settled apart."""
+
+    def add(
+        self, left: Entity, right: Entity, *, decided_by: DecidedBy, actor: str | None, why: str
+    ) -> int: ...
+    def get(self, decision_id: int) -> Decision | None: ...
+    def undo(self, decision_id: int) -> None:
+        """Raises: NotFound: ``no_decision``: none of that id is in force."""
+        ...
+
+    def between(self, left_root: int, right_root: int) -> list[Decision]:
+        """Live decisions that keep these two roots apart now."""
+        ...
+
+    def of_rows(self, left: Entity, right: Entity) -> Decision | None:
+        """The decision in force between just these two rows."""
+        ...
+
+    def apart_roots(self) -> list[tuple[int, int]]:
+        """(lower, higher) of every pair of roots that is settled apart now."""
+        ...
+
+    def off_fold_keys(self) -> set[str]:
+        """Fold keys for which a live decision between two rows turned automatic folding off."""
+        ...
+
+    def recent(self, *, live_only: bool = True, limit: int = 1000) -> list[Decision]: ...
+
+
+class Conflicts(Protocol):
+    """The queue."""
+
+    def ask(self, proposals: Sequence[Proposal], *, asked_by: str) -> list[int]:
+        """Write questions: ``left_id`` queued against ``right_id`` the candidate; a pair of rows
+        that is pending already is left out."""
+        ...
+
+    def get(self, conflict_id: int) -> Conflict | None: ...
+    def pending(self, *, limit: int = 1000) -> list[Conflict]:
+        """Unanswered and not moot, one for each pair of entities, ranked by the weaker side's
+        mentions, then score, then id."""
+        ...
+
+    def moot(self, *, limit: int = 1000) -> list[Conflict]: ...
+    def decided(self, *, limit: int = 1000) -> list[Conflict]: ...
+    def answer(
+        self,
+        conflict_id: int,
+        answer: Answer,
+        *,
+        answered_by: str | None,
+        merge_id: int | None = None,
+        decision_id: int | None = None,
+    ) -> None: ...
+    def reopen(self, conflict_id: int) -> None: ...
+    def by_decision(self, decision_id: int) -> list[Conflict]: ...
+    def pending_pairs(self) -> set[tuple[int, int]]:
+        """(lower, higher) root of every pending entity question."""
+        ...
+
+    def count_pending(self) -> int:
+        """Pairs of entities with a pending question."""
+        ...
+
+
+class Suggestions(Protocol):
+    """Pairs that a rule asks about, kept whole; what is left to ask is derived."""
+
+    def replace_all(self, proposals: Iterable[Proposal]) -> None: ...
+    def replace_for(self, ids: Sequence[int], proposals: Iterable[Proposal]) -> None:
+        """Drop every suggestion that touches these rows, then add."""
+        ...
+
+    def count(self) -> int: ...
+    def count_open(self) -> int:
+        """Pairs of roots some suggestion asks about that are not one, queued or settled apart."""
+        ...
+
+    def best_open(self, limit: int) -> list[Proposal]:
+        """The open pairs, ranked by the weaker side's mention count, then score, then ids; one row
+        pair for each pair of roots, the side with fewer mentions first (ties: the later id)."""
+        ...
+
+
+class NameIndex(Protocol):
+    """Hashed keys of every name, to find a new name's candidates without reading the rest."""
+
+    def add(self, keys: Iterable[tuple[int, int]]) -> None:
+        """(key, entity id)"""
+        ...
+
+    def probe(self, keys: Sequence[int]) -> set[int]:
+        """Ids of rows stored under any of the keys."""
+        ...
+
+    def unindexed(self) -> list[int]: ...
+    def mark_indexed(self, ids: Sequence[int] | None = None) -> None:
+        """These rows' keys are stored; every row's where None."""
+        ...
+
+    def clear(self) -> None: ...
+    def version(self) -> str | None:
+        """What made the keys (versions of names and rules), or None before the first."""
+        ...
+
+    def set_version(self, version: str) -> None: ...
+
+
+class Runs(Protocol):
+    """What ran."""
+
+    def start(self, kind: str) -> int: ...
+    def finish(
+        self,
+        run_id: int,
+        report: Mapping[str, object],
+        *,
+        backup: str | None = None,
+        error: str | None = None,
+    ) -> None: ...
+    def get(self, run_id: int) -> Run | None: ...
+    def recent(self, *, limit: int = 50) -> list[Run]: ...
+    def set_aside(self, run_id: int, pieces: Iterable[SetAside]) -> None: ...
+    def pieces(self, run_id: int) -> list[SetAside]: ...
+
+
+class Invariants(Protocol):
+    """What must hold of the stored rows, for ``check`` to put into words."""
+
+    def names(self) -> list[str]: ...
+    def breaches(self, name: str) -> tuple[int, list[int]]:
+        """How many rows break it, and the ids of the first."""
+        ...
+
+    def foreign_keys(self) -> list[str]: ...
+    def file(self) -> list[str]:
+        """What is wrong with the database's pages and indexes."""
+        ...
+
+
+class Tx(Protocol):
+    """One transaction. ``run_id`` is the run it belongs to, if guard started one."""
+
+    now: str
+    run_id: int | None
+    entities: Entities
+    edges: Edges
+    merges: Merges
+    decisions: Decisions
+    conflicts: Conflicts
+    suggestions: Suggestions
+    names: NameIndex
+    runs: Runs
+    invariants: Invariants
+
+    def context(self) -> Context | None:
+        """The context the last full pass froze, or None before the first."""
+        ...
+
+    def set_context(self, context: Context) -> None: ...
+
+
+class Store(Protocol):
+    """One graph."""
+
+    url: str
+
+    def read(self) -> AbstractContextManager[Tx]:
+        """A consistent snapshot; writes are refused."""
+        ...
+
+    def write(self) -> AbstractContextManager[Tx]:
+        """The graph's one lock; commits at the end, rolls back on any error."""
+        ...
+
+    def backup(self, target: str | None = None, *, run_id: int | None = None) -> str:
+        """A verified copy; where it lies."""
+        ...
+
+    def restore(self, source: str) -> str | None:
+        """Put a backup's content in place; where the replaced content lies."""
+        ...
+
+    @property
+    def backups(self) -> Path | None:
+        """The directory where backups lie by default; None for a graph without a file."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Batch(Protocol):
+    """Some of a survey's proposals, by place in the rows given: ``left`` and ``right`` are asked
+    about by ``rule`` with ``score``; ``judged`` pairs were ruled to find them."""
+
+    @property
+    def judged(self) -> int: ...
+    @property
+    def left(self) -> Sequence[int]: ...
+    @property
+    def right(self) -> Sequence[int]: ...
+    @property
+    def rule(self) -> Sequence[str]: ...
+    @property
+    def score(self) -> Sequence[float]: ...
+
+
+class Survey(Protocol):
+    """The names of a graph, read once."""
+
+    @property
+    def common(self) -> frozenset[str]:
+        """The words that are common among them."""
+        ...
+
+    def propose(self, context: Context) -> Iterator[Batch]:
+        """What all-against-all ruling would ask about, pairs of equal letters left out."""
+        ...
+
+
+class Engine(Protocol):
+    """Where pairs are found: this process, its cores, or a cluster."""
+
+    def survey(
+        self, rows: Sequence[tuple[str, str | None]], rules: str, progress: Progress
+    ) -> Survey: ...
+    def index(
+        self, rows: Sequence[tuple[str, str | None]], rules: str
+    ) -> Iterator[tuple[Sequence[int], Sequence[int], int]]:
+        """(keys, the place in this part of the row of each, rows in this part), part by part."""
+        ...
+
+    def close(self) -> None:
+        """End whatever it runs on."""
+        ...

@@ -1,0 +1,491 @@
+"""The pass: entities → candidate pairs → ruling → fold, question or nothing.
+
+Gather reads the names in one snapshot. The search, which is long, holds no transaction. Everything
+that depends on the state of the graph (folds, decisions, the queue) is planned inside the one that
+applies it, so that nothing planned is out of date; a dry run is that transaction rolled back.
+
+What the rules say of two names depends on the names alone, so each row is looked at once: a pass over
+what is new finds what a full pass would, with the context the last full pass froze.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from enfold import conflicts, folds, guard, names, pairs, rules
+from enfold.model import Context, DecidedBy, Entity, Proposal, Report, Verdict
+from enfold.names import Name
+from enfold.ports import Engine, Progress, Store, Tx
+
+VERSION: Final = f"names {names.VERSION}, rules {rules.VERSION}"
+"""What a graph's suggestions and name index were made with; another version starts them afresh."""
+
+FULL_ABOVE: Final = 2_000
+"""More rows than this to look at (and a twentieth of the graph) make a full pass the cheaper one:
+one name against the index costs about what twenty cost in a survey of all."""
+
+RULE: Final = "identical"
+OFF: Final = " A person kept spellings of this name apart, so it is asked."
+OFF_SCORE: Final = 0.9
+
+Row = tuple[str, str | None]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One snapshot of the names.
+
+    Attributes:
+        ids, rows: every row of the graph (full) or those to look at, with what may be a candidate
+            but is not in the index yet.
+        fresh: ids of the rows to look at; None where that is all of them.
+        context: the context to rule with; None where a full pass makes it.
+    """
+
+    ids: list[int]
+    rows: list[Row]
+    fresh: frozenset[int] | None
+    context: Context | None
+    entities: int
+
+    @property
+    def full(self) -> bool:
+        return self.fresh is None
+
+
+@dataclass
+class Asked:
+    """Pairs that rules ask about, held as numbers: a common first name makes thousands."""
+
+    rules: list[str] = field(default_factory=list)
+    left: array[int] = field(default_factory=lambda: array("q"))
+    right: array[int] = field(default_factory=lambda: array("q"))
+    rule: array[int] = field(default_factory=lambda: array("b"))
+    score: array[float] = field(default_factory=lambda: array("f"))
+
+    def add(self, left: int, right: int, rule: str, score: float) -> None:
+        if rule not in self.rules:
+            self.rules.append(rule)
+        self.left.append(left)
+        self.right.append(right)
+        self.rule.append(self.rules.index(rule))
+        self.score.append(score)
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    def __iter__(self) -> Iterator[Proposal]:
+        for left, right, rule, score in zip(
+            self.left, self.right, self.rule, self.score, strict=True
+        ):
+            yield Proposal(left, right, Verdict.ASK, self.rules[rule], round(score, 2))
+
+
+@dataclass(frozen=True)
+class Search:
+    """What was found among the names, before the state of the graph is looked at.
+
+    Attributes:
+        judged: candidate pairs ruled.
+        asked: pairs of rows that a rule asks about, those of equal letters left out.
+        groups: ids of rows of equal letters, where there are two or more.
+    """
+
+    seen: Seen
+    context: Context
+    judged: int
+    asked: Asked
+    groups: list[list[int]]
+
+
+@dataclass(frozen=True)
+class Settled:
+    """The plan for the groups: what folds, in order, and what is asked.
+
+    Attributes:
+        settled: pairs that fold, or would, and are one already.
+    """
+
+    folds: list[Proposal]
+    asked: list[Proposal]
+    judged: int
+    settled: int
+
+
+def gather(
+    tx: Tx, *, full: bool, rule_set: str | None = None, types_trusted: bool | None = None
+) -> Seen:
+    """The names to look at. A first pass, changed rules or types, another version of either, or many
+    new rows make the pass a full one."""
+    before = tx.context()
+    wanted = replace(
+        before or Context(),
+        rules=rule_set or (before.rules if before else "default"),
+        types_trusted=before.types_trusted
+        if before and types_trusted is None
+        else bool(types_trusted),
+        version=VERSION,
+    )
+    rules.rule_set(wanted.rules)
+    fresh = tx.entities.unexamined()
+    unindexed = tx.names.unindexed()
+    many = max(FULL_ABOVE, tx.entities.count() // 20)
+    if full or before != wanted or len(fresh) + len(unindexed) > many:
+        ids, rows = _rows(tx.entities.spellings())
+        return Seen(ids, rows, None, replace(wanted, common=frozenset()), tx.entities.count_live())
+    found = tx.entities.many(sorted({*fresh, *unindexed}))
+    ids, rows = _rows((e.id, e.spelling, e.type) for e in found.values())
+    live = len({found[row].canonical_id for row in fresh})
+    return Seen(ids, rows, frozenset(fresh), before, live)
+
+
+def _rows(spellings: Iterable[tuple[int, str, str | None]]) -> tuple[list[int], list[Row]]:
+    ids: list[int] = []
+    rows: list[Row] = []
+    for row_id, spelling, kind in spellings:
+        ids.append(row_id)
+        rows.append((spelling, kind))
+    return ids, rows
+
+
+def search(store: Store, seen: Seen, engine: Engine, progress: Progress) -> Search:
+    """Find and rule the candidate pairs, outside any transaction that writes."""
+    if seen.full:
+        return _search_all(seen, engine, progress)
+    with store.read() as tx:
+        return _search_fresh(tx, seen, progress)
+
+
+def _search_all(seen: Seen, engine: Engine, progress: Progress) -> Search:
+    assert seen.context is not None
+    survey = engine.survey(seen.rows, seen.context.rules, progress)
+    context = replace(seen.context, common=survey.common)
+    asked, judged = Asked(), 0
+    for batch in survey.propose(context):
+        judged += batch.judged
+        for left, right, rule, score in zip(
+            batch.left, batch.right, batch.rule, batch.score, strict=True
+        ):
+            asked.add(seen.ids[left], seen.ids[right], rule, score)
+    groups: dict[str, list[int]] = defaultdict(list)
+    for row_id, (spelling, kind) in zip(seen.ids, seen.rows, strict=True):
+        groups[Name(spelling, kind).merge_key].append(row_id)
+    groups.pop("", None)
+    return Search(seen, context, judged, asked, [g for g in groups.values() if len(g) > 1])
+
+
+def _search_fresh(tx: Tx, seen: Seen, progress: Progress) -> Search:
+    """Each row to look at against the index, and against the few rows not yet in it."""
+    assert seen.context is not None and seen.fresh is not None
+    blocks = pairs.blocking(rules.rule_set(seen.context.rules))
+    unindexed = set(tx.names.unindexed())
+    beside: dict[int, list[int]] = defaultdict(list)
+    known: dict[int, Name] = {}
+    for row_id, (spelling, kind) in zip(seen.ids, seen.rows, strict=True):
+        known[row_id] = Name(spelling, kind)
+        if row_id in unindexed:
+            for key in pairs.index_keys(known[row_id], blocks):
+                beside[key].append(row_id)
+    asked, judged, done = Asked(), 0, set[int]()
+    groups: dict[str, list[int]] = {}
+    for row_id in sorted(seen.fresh & known.keys()):
+        name = known[row_id]
+        keys = sorted(pairs.probe_keys(name, blocks))
+        near = tx.names.probe(keys).union(*(beside.get(key, ()) for key in keys))
+        near -= done | {row_id}
+        missing = sorted(near - known.keys())
+        for entity in tx.entities.many(missing).values():
+            known[entity.id] = Name(entity.spelling, entity.type)
+        for other in sorted(near & known.keys()):
+            if known[other].letters == name.letters:
+                continue  # ruled in its group
+            judged += 1
+            ruling = rules.rule_on(name, known[other], seen.context)
+            if ruling.verdict is Verdict.ASK:
+                asked.add(row_id, other, ruling.rule, ruling.score)
+        done.add(row_id)
+        if name.merge_key and name.merge_key not in groups:
+            groups[name.merge_key] = [row.id for row in tx.entities.by_merge_key(name.merge_key)]
+        progress("comparing new names", len(done), len(seen.fresh))
+    return Search(seen, seen.context, judged, asked, [g for g in groups.values() if len(g) > 1])
+
+
+def canonical_order(entity: Entity, spelling: str) -> tuple[int, int, int, str, int]:
+    """Which of several entities keeps its name: more mentions, then longer, then more capitals,
+    then older, then the lower id."""
+    capitals = sum(map(str.isupper, spelling))
+    return -entity.mentions, -len(spelling), -capitals, entity.created_at, entity.id
+
+
+def settle_groups(tx: Tx, groups: Sequence[Sequence[int]], context: Context) -> Settled:
+    """Rule rows of equal letters. Each folds into the first star it fits, never by way of another:
+    equal letters are no equivalence, since numbers and symbols may still part them."""
+    off = tx.decisions.off_fold_keys()
+    plan = Settled([], [], 0, 0)
+    judged = settled = 0
+    for at in range(0, len(groups), 2_000):
+        part = groups[at : at + 2_000]
+        rows = tx.entities.many([row for group in part for row in group])
+        roots = tx.entities.many(list({e.canonical_id for e in rows.values()}))
+        for group in part:
+            members = [rows[row] for row in group if row in rows]
+            more = _settle(members, roots, off, context, plan)
+            judged += more[0]
+            settled += more[1]
+    return replace(plan, judged=judged, settled=settled)
+
+
+def _settle(
+    members: list[Entity],
+    roots: dict[int, Entity],
+    off: set[str],
+    context: Context,
+    plan: Settled,
+) -> tuple[int, int]:
+    """Add one group's folds and questions to the plan; (pairs judged, pairs one already)."""
+
+    def order(row: Entity) -> tuple[int, int, int, str, int]:
+        root = roots[row.canonical_id]
+        return canonical_order(root, root.name)
+
+    stars: list[tuple[Entity, Name]] = []
+    judged = settled = 0
+    for row in sorted(members, key=lambda row: (order(row), row.id)):
+        name = Name(row.spelling, row.type)
+        asked: list[Proposal] = []
+        for star, known in stars:
+            judged += 1
+            ruling = rules.rule_on(name, known, context)
+            if ruling.verdict is Verdict.FOLD:
+                if row.canonical_id == star.canonical_id:
+                    settled += 1
+                    break
+                if name.fold_key not in off and known.fold_key not in off:
+                    plan.folds.append(
+                        Proposal(row.id, star.id, Verdict.FOLD, RULE, 1.0, ruling.reason)
+                    )
+                    break
+                asked.append(Proposal(row.id, star.id, Verdict.ASK, RULE, OFF_SCORE))
+            elif ruling.verdict is Verdict.ASK:
+                asked.append(Proposal(row.id, star.id, Verdict.ASK, ruling.rule, ruling.score))
+        else:
+            stars.append((row, name))
+            plan.asked.extend(asked)
+    return judged, settled
+
+
+def apply(
+    tx: Tx, found: Search, *, run_id: int | None, progress: Progress, ranked: int = 0
+) -> Report:
+    """Plan against the graph as it is now, apply, and report.
+
+    Args:
+        ranked: how many of the open questions to list in the report, beyond those queued.
+    """
+    stale = _changed_since(tx, found.seen)
+    groups = [[row for row in group if row not in stale] for group in found.groups]
+    progress("folding", 0, 0)
+    plan = settle_groups(tx, groups, found.context)
+    batch = folds.fold_batch(tx, plan.folds, decided_by=DecidedBy.RULE, run_id=run_id)
+    closed = _closed(tx)
+    asked = [p for p in plan.asked if p.left_id not in stale and p.right_id not in stale]
+    skipped = plan.settled + len(batch.refused) + _count_closed(closed, found.asked, asked)
+    _store_asked(tx, found, asked, stale)
+    progress("asking", 0, 0)
+    queued, conflict_ids = _refill(tx, found.context)
+    deferred = tx.suggestions.count_open()
+    if found.seen.full:
+        tx.set_context(found.context)
+    return Report(
+        examined=found.seen.entities,
+        pairs=found.judged + plan.judged,
+        merged=len(batch.folds),
+        queued=len(queued),
+        deferred=deferred,
+        skipped=skipped,
+        full=found.seen.full,
+        dry_run=False,
+        run_id=run_id,
+        merge_ids=tuple(m.id for m in batch.folds),
+        conflict_ids=tuple(conflict_ids),
+        folds=tuple(
+            Proposal(m.absorbed_id, m.canonical_id, Verdict.FOLD, m.rule, m.score, m.reason)
+            for m in batch.folds[: ranked or 1_000]
+        ),
+        questions=tuple(queued + _reasoned(tx, tx.suggestions.best_open(ranked), found.context)),
+    )
+
+
+class _DryRun(Exception):
+    """Carries the report out of a transaction that is to be rolled back."""
+
+    def __init__(self, report: Report) -> None:
+        super().__init__()
+        self.report = report
+
+
+def dry_run(store: Store, found: Search, progress: Progress, *, ranked: int = 0) -> Report:
+    """What ``run`` would report; nothing is kept of it."""
+    try:
+        with store.write() as tx:
+            raise _DryRun(apply(tx, found, run_id=None, progress=progress, ranked=ranked))
+    except _DryRun as done:
+        return replace(done.report, dry_run=True, merge_ids=(), conflict_ids=())
+
+
+def run(
+    store: Store,
+    found: Search,
+    progress: Progress,
+    *,
+    backup: bool,
+    keep_backups: int | None = None,
+) -> Report:
+    """Apply a search. A full pass that folds is guarded: a backup, one transaction, a check; what is
+    small goes without, so that it costs in proportion to what it does."""
+    if not found.seen.full:
+        with store.write() as tx:
+            run_id = tx.runs.start("resolve")
+            report = apply(tx, found, run_id=run_id, progress=progress)
+            tx.runs.finish(run_id, figures(report))
+        return report
+    with store.read() as tx:
+        folding = bool(settle_groups(tx, found.groups, found.context).folds)
+    done = guard.guarded(
+        store,
+        "resolve",
+        lambda tx: apply(tx, found, run_id=tx.run_id, progress=progress),
+        backup=backup and folding,
+        progress=progress,
+        keep_backups=keep_backups,
+        report=figures,
+    )
+    return replace(done.result, backup=done.backup)
+
+
+def figures(report: Report) -> dict[str, object]:
+    """What a run keeps of a report: its figures."""
+    names = ("examined", "pairs", "merged", "queued", "deferred", "skipped", "full")
+    return {name: getattr(report, name) for name in names}
+
+
+def _changed_since(tx: Tx, seen: Seen) -> set[int]:
+    """Rows that are gone, or have another type, since the snapshot: the next pass looks at them."""
+    if seen.full:
+        now = {row: kind for row, _, kind in tx.entities.spellings()}
+    else:
+        now = {row: e.type for row, e in tx.entities.many(seen.ids).items()}
+    unseen = object()
+    return {
+        row
+        for row, (_, kind) in zip(seen.ids, seen.rows, strict=True)
+        if now.get(row, unseen) != kind
+    }
+
+
+Closed = tuple[dict[int, int], set[tuple[int, int]]]
+
+
+def _closed(tx: Tx) -> Closed:
+    """(absorbed row → root, pairs of roots that are queued or settled apart)."""
+    pairs_closed = set(tx.decisions.apart_roots()) | tx.conflicts.pending_pairs()
+    return tx.entities.absorbed(), pairs_closed
+
+
+def _count_closed(closed: Closed, *found: Iterable[Proposal]) -> int:
+    """How many of the pairs found are one, queued, settled apart, or the same question again."""
+    root_of, shut = closed
+    seen: set[tuple[int, int]] = set()
+    count = 0
+    for proposals in found:
+        for pair in proposals:
+            left = root_of.get(pair.left_id, pair.left_id)
+            right = root_of.get(pair.right_id, pair.right_id)
+            roots = (min(left, right), max(left, right))
+            if left == right or roots in shut or roots in seen:
+                count += 1
+            seen.add(roots)
+    return count
+
+
+def _store_asked(tx: Tx, found: Search, grouped: list[Proposal], stale: set[int]) -> None:
+    def every() -> Iterator[Proposal]:
+        yield from grouped
+        for pair in found.asked:
+            if not stale or (pair.left_id not in stale and pair.right_id not in stale):
+                yield pair
+
+    seen = found.seen
+    if seen.fresh is None:
+        tx.suggestions.replace_all(every())
+        tx.entities.mark_examined([row for row in seen.ids if row not in stale])
+    else:
+        looked_at = sorted(seen.fresh - stale)
+        tx.suggestions.replace_for(looked_at, every())
+        tx.entities.mark_examined(looked_at)
+
+
+def _refill(tx: Tx, context: Context) -> tuple[list[Proposal], list[int]]:
+    """Fill the queue up to its cap with the open pairs that matter most."""
+    room = conflicts.QUEUE_CAP - tx.conflicts.count_pending()
+    best = _reasoned(tx, tx.suggestions.best_open(max(0, room)), context)
+    return best, tx.conflicts.ask(best, asked_by="rule") if best else []
+
+
+def _reasoned(tx: Tx, proposals: list[Proposal], context: Context) -> list[Proposal]:
+    """The proposals with the sentence that says why."""
+    rows = tx.entities.many([row for p in proposals for row in (p.left_id, p.right_id)])
+
+    def reason(pair: Proposal) -> str:
+        left, right = rows[pair.left_id], rows[pair.right_id]
+        ruling = rules.rule_on(
+            Name(left.spelling, left.type), Name(right.spelling, right.type), context
+        )
+        return ruling.reason + (OFF if ruling.verdict is Verdict.FOLD else "")
+
+    return [replace(pair, reason=reason(pair)) for pair in proposals]
+
+
+def index_names(store: Store, engine: Engine, progress: Progress) -> int:
+    """Put every row that is not there yet into the name index, in steps that each stand alone; how
+    many were put there."""
+    with store.read() as tx:
+        context = tx.context() or Context()
+        outdated = tx.names.version() not in (None, VERSION + context.rules)
+    if outdated:
+        with store.write() as tx:
+            tx.names.clear()
+    with store.read() as tx:
+        waiting = set(tx.names.unindexed())
+        ids, rows = _rows(r for r in tx.entities.spellings() if r[0] in waiting)
+    done = 0
+    for keys, places, count in engine.index(rows, context.rules):
+        with store.write() as tx:
+            tx.names.add((key, ids[done + at]) for key, at in zip(keys, places, strict=True))
+            tx.names.mark_indexed(ids[done : done + count])
+            tx.names.set_version(VERSION + context.rules)
+        done += count
+        progress("indexing names", done, len(ids))
+    return done
+
+
+def nearest(tx: Tx, name: Name, limit: int = 5) -> list[Entity]:
+    """Entities with the spellings closest to a name that is not known, through the name index."""
+    context = tx.context() or Context()
+    blocks = pairs.blocking(rules.rule_set(context.rules))
+    ids = sorted(tx.names.probe(sorted(pairs.probe_keys(name, blocks))))[:1_000]
+    rows = tx.entities.many(ids)
+
+    def closeness(row: Entity) -> tuple[float, int]:
+        ruling = rules.rule_on(name, Name(row.spelling, row.type), context)
+        return -ruling.score - (ruling.verdict is not Verdict.APART), row.id
+
+    best = sorted(rows.values(), key=closeness)[: 4 * limit]
+    by_root = {row.canonical_id: row for row in reversed(best)}
+    roots = tx.entities.many(list(by_root))
+    order = {row.canonical_id: at for at, row in reversed(list(enumerate(best)))}
+    return sorted(roots.values(), key=lambda root: order[root.id])[:limit]

@@ -1,0 +1,201 @@
+"""Which known names stand in a text.
+
+One automaton over every name finds all occurrences in one pass; the rest of the module says which
+of them are the name and not a part of another word. Whole words in every script, the longest name
+first, no two of them overlapping.
+
+A name that is also an ordinary word would link half of a graph to one entity, so the less a name
+says, the more exactly it has to be written:
+
+- a single character is never looked for
+- a name of one plain word written in lower case (``power``), and one of less than four letters
+  (``Go``, ``AWS``), is found as written only, and not as a part of ``power-law`` or ``aws.yml``
+- a name of one plain word with a capital (``Documentation``, ``SCROOGE``) is found where the text
+  gives it a capital too (``Scrooge``, but no ``documentation``)
+- every other name (several words, ``GitHub``, ``cpu_package``, ``GPT-4``) is found in any case
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import lru_cache
+from typing import Final
+
+from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
+
+from enfold.names import folded, is_cjk, normalized
+
+_JOINS: Final = "-/\\@:=&"
+_UNSPACED: Final = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"))
+"""Thai and Lao, Burmese, Khmer: written, as Han and kana are, without blanks between words."""
+
+
+class Written(IntEnum):
+    """How exactly an occurrence has to be written to be the name."""
+
+    ANY_CASE = 0
+    CAPITAL = 1
+    EXACT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Spotted:
+    """A name in a text.
+
+    Attributes:
+        ids: the rows that have it.
+        spelling: how the text writes it.
+        word: whether it is a plain word in lower case, which may be meant as the word it is. Who
+            reads many texts can tell by how often it stands there.
+    """
+
+    ids: tuple[int, ...]
+    spelling: str
+    word: bool
+
+
+class Spotter:
+    """The names of a graph, ready to be found in any number of texts.
+
+    Args:
+        names: (row id, spelling); several rows may have one name. A million names take about
+            5 s and 450 MB.
+    """
+
+    def __init__(self, names: Iterable[tuple[int, str]]) -> None:
+        at: dict[str, int] = {}
+        patterns: list[str] = []
+        self._ids: list[int | tuple[int, ...]] = []
+        self._plain: list[str] = []
+        self._how: list[Written] = []
+        for row_id, spelling in names:
+            plain = _one_line(spelling)
+            pattern = folded(plain)
+            if pattern.startswith("@"):
+                plain, pattern = plain[1:].lstrip(), pattern[1:].lstrip()
+            if len(pattern) < 2:
+                continue
+            if (index := at.setdefault(pattern, len(patterns))) < len(patterns):
+                known = self._ids[index]
+                self._ids[index] = (*known, row_id) if isinstance(known, tuple) else (known, row_id)
+                self._how[index] = min(self._how[index], how_exactly(plain))
+                continue
+            patterns.append(pattern)
+            self._ids.append(row_id)
+            self._plain.append(plain)
+            self._how.append(how_exactly(plain))
+        self._automaton = AhoCorasick(
+            patterns,
+            matchkind=MatchKind.Standard,
+            implementation=Implementation.ContiguousNFA,
+            store_patterns=False,
+        )
+
+    def spot(self, text: str) -> list[Spotted]:
+        """The names in a text, in the order in which they stand there."""
+        plain = _one_line(text)
+        low, places = _lowered(plain)
+        found = self._automaton.find_matches_as_indexes(low, overlapping=True)
+        free = sorted(found, key=lambda match: (match[1] - match[2], match[1]))
+        taken: list[tuple[int, int, int]] = []
+        for index, start, end in free:
+            if any(start < b and a < end for a, b, _ in taken):
+                continue
+            if self._is_name(index, plain, low, start, end, places):
+                taken.append((start, end, index))
+        return [self._spotted(index, plain, places, a, b) for a, b, index in sorted(taken)]
+
+    def _spotted(
+        self, index: int, plain: str, places: list[int] | None, start: int, end: int
+    ) -> Spotted:
+        ids = self._ids[index]
+        written = _between(plain, places, start, end)
+        word = self._how[index] is Written.EXACT and len(written) > 3
+        return Spotted(ids if isinstance(ids, tuple) else (ids,), written, word)
+
+    def _is_name(
+        self, index: int, plain: str, low: str, start: int, end: int, places: list[int] | None
+    ) -> bool:
+        how = self._how[index]
+        if not _stands_alone(low, start, end, strict=how is Written.EXACT):
+            return False
+        if how is Written.ANY_CASE:
+            return True
+        written = _between(plain, places, start, end)
+        return written == self._plain[index] if how is Written.EXACT else written[0].isupper()
+
+
+def how_exactly(spelling: str) -> Written:
+    """How exactly the spelling has to be written in a text."""
+    letters = sum(map(str.isalnum, spelling))
+    if is_cjk(spelling):
+        return Written.ANY_CASE
+    if letters < 4:
+        return Written.EXACT
+    if not spelling.isalpha():
+        return Written.ANY_CASE
+    if spelling == spelling.lower():
+        return Written.EXACT
+    one_capital = spelling[0].isupper() and spelling[1:] == spelling[1:].lower()
+    return Written.CAPITAL if one_capital or spelling.isupper() else Written.ANY_CASE
+
+
+def _one_line(text: str) -> str:
+    return " ".join(normalized(text).split())
+
+
+def _lowered(plain: str) -> tuple[str, list[int] | None]:
+    """(the case-folded text, for each of its characters its place in the text; None where the two
+    have equal places)"""
+    low = folded(plain)
+    if len(low) == len(plain):
+        return low, None
+    parts = [folded(char) for char in plain]
+    places = [place for place, part in enumerate(parts) for _ in part]
+    return "".join(parts), [*places, len(plain)]
+
+
+def _between(plain: str, places: list[int] | None, start: int, end: int) -> str:
+    return plain[start:end] if places is None else plain[places[start] : places[end - 1] + 1]
+
+
+def _stands_alone(text: str, start: int, end: int, *, strict: bool) -> bool:
+    """Whether the characters beside are no part of the same word. Where a word ends is asked of
+    the two characters that meet, so that a Latin name stands alone beside a Han character."""
+    before, after = text[start - 1] if start else " ", text[end] if end < len(text) else " "
+    if _one_word(before, text[start]) or _one_word(text[end - 1], after):
+        return False
+    if after in "+#" and after != text[end - 1]:
+        return False
+    farther = text[end + 1] if end + 1 < len(text) else " "
+    nearer = text[start - 2] if start > 1 else " "
+    if after == "." and farther.isalnum():  # a file, a domain, a longer version
+        return False
+    if before in ".," and nearer.isdigit() and text[start].isdigit():
+        return False
+    if after == "," and farther.isdigit() and text[end - 1].isdigit():
+        return False
+    if not strict:
+        return True
+    return not (
+        (after in _JOINS and farther.isalnum())
+        or (before in _JOINS + "." and (nearer.isalnum() or nearer in _JOINS))
+    )
+
+
+@lru_cache(maxsize=65_536)
+def _one_word(left: str, right: str) -> bool:
+    if unicodedata.category(right)[0] == "M":
+        return True
+    return _in_word(left) and _in_word(right) and not (_unspaced(left) or _unspaced(right))
+
+
+def _in_word(char: str) -> bool:
+    return char.isalnum() or char == "_" or unicodedata.category(char)[0] == "M"
+
+
+def _unspaced(char: str) -> bool:
+    return is_cjk(char) or any(low <= char <= high for low, high in _UNSPACED)

@@ -1,0 +1,283 @@
+"""Memories, mentions and facts: what the text said, and where that ends now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final
+
+from enfold.model import Fact, Memory, Mention
+from enfold.ports import NewFact, NewMemory
+from enfold.store.statements import ID_LIST, Statements, id_list
+
+_MEMORY: Final = "id, content, kind, source, source_tag, caller_id, status, created_at"
+
+
+class Edges:
+    """See ``ports.Edges``."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._sql = statements
+        self._mark: int | None = None
+        self._stored_mark = 0
+
+    # ---- memories ----
+
+    def memory(self, memory_id: int) -> Memory | None:
+        return self._memory("id = :id", id=memory_id)
+
+    def memory_by_caller(self, caller_id: str) -> Memory | None:
+        return self._memory("caller_id = :caller_id", caller_id=caller_id)
+
+    def _memory(self, condition: str, **values: object) -> Memory | None:
+        row = self._sql.row(f"SELECT {_MEMORY} FROM memory WHERE {condition}", **values)
+        return None if row is None else Memory(*row)
+
+    def add_memory(
+        self,
+        content: str,
+        *,
+        kind: str = "fact",
+        source: str | None = None,
+        source_tag: str | None = None,
+        caller_id: str | None = None,
+    ) -> int:
+        return self.add_memories([NewMemory(content, source, source_tag, caller_id, kind)])[0]
+
+    def add_memories(self, memories: Sequence[NewMemory]) -> list[int]:
+        mark = self._last_memory_ever()
+        self._sql.run_many(
+            """INSERT INTO memory (content, kind, source, source_tag, caller_id, created_at)
+            VALUES (?, ?, ?, ?, ?, ?)""",
+            (
+                (m.content, m.kind, m.source, m.source_tag, m.caller_id, self._sql.now)
+                for m in memories
+            ),
+        )
+        return self._sql.ids("SELECT id FROM memory WHERE id > :mark ORDER BY id", mark=mark)
+
+    def _last_memory_ever(self) -> int:
+        found = self._sql.value("SELECT seq FROM sqlite_sequence WHERE name = 'memory'")
+        return int(found or 0)
+
+    def known_callers(self, caller_ids: Sequence[str]) -> set[str]:
+        rows = self._sql.stream(
+            f"SELECT caller_id FROM memory WHERE caller_id IN {ID_LIST}", ids=id_list(caller_ids)
+        )
+        return {caller_id for (caller_id,) in rows}
+
+    def last_memory(self) -> int:
+        return int(self._sql.value("SELECT coalesce(max(id), 0) FROM memory"))
+
+    def memory_page(self, *, after: int, limit: int) -> list[tuple[Memory, list[Mention]]]:
+        page = [
+            Memory(*row)
+            for row in self._sql.all(
+                f"SELECT {_MEMORY} FROM memory WHERE id > :after ORDER BY id LIMIT :limit",
+                after=after,
+                limit=limit,
+            )
+        ]
+        mentions = _Group(
+            self._sql.stream(
+                f"""SELECT m.memory_id, m.id, m.memory_id, m.asserted_id, m.spelling, e.canonical_id
+                FROM mention m JOIN entity e ON e.id = m.asserted_id
+                WHERE m.memory_id IN {ID_LIST} ORDER BY m.memory_id, m.id""",
+                ids=id_list([memory.id for memory in page]),
+            )
+        )
+        return [
+            (memory, [Mention(*values) for values in mentions.of(memory.id)]) for memory in page
+        ]
+
+    def delete_memory(self, memory_id: int) -> None:
+        self._sql.run("DELETE FROM memory WHERE id = :id", id=memory_id)
+
+    def set_status(self, memory_id: int, status: str) -> None:
+        self._sql.run(
+            "UPDATE memory SET status = :status WHERE id = :id", id=memory_id, status=status
+        )
+
+    def count_memories(self) -> int:
+        return int(self._sql.value("SELECT count(*) FROM memory"))
+
+    def memories(self) -> Iterator[tuple[Memory, list[Mention], list[Fact]]]:
+        mentions = _Group(
+            self._sql.stream(
+                """SELECT m.memory_id, m.id, m.memory_id, m.asserted_id, m.spelling, e.canonical_id
+                FROM mention m JOIN entity e ON e.id = m.asserted_id ORDER BY m.memory_id, m.id"""
+            )
+        )
+        facts = _Group(
+            self._sql.stream(
+                """SELECT memory_id, id, memory_id, subject_id, predicate, object_id, literal,
+                    confidence
+                FROM fact ORDER BY memory_id, id"""
+            )
+        )
+        for row in self._sql.stream(f"SELECT {_MEMORY} FROM memory ORDER BY id"):
+            memory = Memory(*row)
+            yield (
+                memory,
+                [Mention(*values) for values in mentions.of(memory.id)],
+                [Fact(*values) for values in facts.of(memory.id)],
+            )
+
+    # ---- edges ----
+
+    def mention(self, memory_id: int, asserted_id: int, spelling: str) -> int | None:
+        return self.mark() if self.add_mentions([(memory_id, asserted_id, spelling)]) else None
+
+    def fact(
+        self,
+        memory_id: int,
+        subject_id: int,
+        predicate: str,
+        object_id: int | None = None,
+        literal: str | None = None,
+        confidence: float = 1.0,
+        source_tag: str | None = None,
+    ) -> int | None:
+        new = NewFact(memory_id, subject_id, predicate, object_id, literal, confidence, source_tag)
+        return self.mark() if self.add_facts([new]) else None
+
+    def add_mentions(self, mentions: Iterable[tuple[int, int, str]]) -> int:
+        self.mark()  # read before the rows flow, not between two of them
+        return self._sql.run_many(
+            """INSERT INTO mention (id, memory_id, asserted_id, spelling) VALUES (?, ?, ?, ?)
+            ON CONFLICT (memory_id, asserted_id, spelling) DO NOTHING""",
+            ((self._next(), *mention) for mention in mentions),
+        )
+
+    def add_facts(self, facts: Iterable[NewFact]) -> int:
+        self.mark()
+        return self._sql.run_many(
+            """INSERT INTO fact (id, memory_id, subject_id, predicate, object_id, literal,
+                confidence, source_tag)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (memory_id, subject_id, predicate, coalesce(object_id, 0),
+                coalesce(literal, '')) DO NOTHING""",
+            (
+                (
+                    self._next(),
+                    f.memory_id,
+                    f.subject_id,
+                    f.predicate,
+                    f.object_id,
+                    f.literal,
+                    f.confidence,
+                    f.source_tag,
+                )
+                for f in facts
+            ),
+        )
+
+    def _next(self) -> int:
+        self._mark = self.mark() + 1
+        return self._mark
+
+    def mark(self) -> int:
+        # Held here and stored once at the commit: an update for each edge cost as much as the edge.
+        if self._mark is None:
+            self._stored_mark = int(self._sql.value("SELECT value FROM meta WHERE name = 'edge'"))
+            self._mark = self._stored_mark
+        return self._mark
+
+    def store_mark(self) -> None:
+        """Store the counter; the last statement before a commit."""
+        if self._mark is not None and self._mark != self._stored_mark:
+            self._sql.run("UPDATE meta SET value = :mark WHERE name = 'edge'", mark=str(self._mark))
+            self._stored_mark = self._mark
+
+    def mentions_of(self, entity_id: int, *, limit: int = 100) -> list[Mention]:
+        rows = self._sql.all(
+            f"""SELECT m.id, m.memory_id, m.asserted_id, m.spelling, :root
+            FROM mention m WHERE m.id IN ({_COUNTED_MENTIONS}) ORDER BY m.id LIMIT :limit""",
+            root=entity_id,
+            limit=limit,
+        )
+        return [Mention(*row) for row in rows]
+
+    def count_mentions(self, entity_id: int) -> int:
+        return int(self._sql.value(f"SELECT count(*) FROM ({_COUNTED_MENTIONS}) c", root=entity_id))
+
+    def facts_of(self, entity_id: int, *, limit: int = 100) -> list[Fact]:
+        rows = self._sql.all(
+            f"{_COUNTED_FACTS} ORDER BY id LIMIT :limit", root=entity_id, limit=limit
+        )
+        return [Fact(*row) for row in rows]
+
+    def count_facts(self, entity_id: int) -> int:
+        return int(self._sql.value(f"SELECT count(*) FROM ({_COUNTED_FACTS}) c", root=entity_id))
+
+    def shared_sources(self, entity_id: int, *, memories: int) -> tuple[dict[int, int], bool]:
+        sources = self._sql.ids(
+            """SELECT DISTINCT m.memory_id FROM entity a JOIN mention m ON m.asserted_id = a.id
+            JOIN memory y ON y.id = m.memory_id AND y.status = 'active'
+            WHERE a.canonical_id = :root ORDER BY m.memory_id DESC LIMIT :limit""",
+            root=entity_id,
+            limit=memories + 1,
+        )
+        rows = self._sql.all(
+            f"""SELECT e.canonical_id, count(DISTINCT m.memory_id)
+            FROM mention m JOIN entity e ON e.id = m.asserted_id
+            WHERE m.memory_id IN {ID_LIST} AND e.canonical_id <> :root
+            GROUP BY e.canonical_id""",
+            root=entity_id,
+            ids=id_list(sources[:memories]),
+        )
+        return dict(rows), len(sources) > memories
+
+    def links(
+        self, entity_id: int, *, facts: int
+    ) -> tuple[list[tuple[int, str, str, float, int]], bool]:
+        rows = self._sql.all(f"{_COUNTED_FACTS} LIMIT :limit", root=entity_id, limit=facts + 1)
+        found: dict[tuple[int, str, str], tuple[float, int]] = {}
+        for _, _, subject, predicate, target, _, confidence in rows[:facts]:
+            if target is None:
+                continue
+            outward = subject == entity_id
+            other = target if outward else subject
+            at = (other, predicate, "out" if outward else "in")
+            highest, sources = found.get(at, (0.0, 0))
+            found[at] = (max(highest, confidence), sources + 1)
+        return [(*at, *value) for at, value in found.items()], len(rows) > facts
+
+    def asserted_to(self, ids: Sequence[int]) -> tuple[list[int], list[int]]:
+        """(mention ids, fact ids) of the edges that name one of these rows."""
+        values = {"ids": id_list(ids)}
+        mentions = self._sql.ids(
+            f"SELECT id FROM mention WHERE asserted_id IN {ID_LIST} ORDER BY id", **values
+        )
+        facts = self._sql.ids(
+            f"""SELECT id FROM fact WHERE subject_id IN {ID_LIST}
+            UNION SELECT id FROM fact WHERE object_id IN {ID_LIST} ORDER BY id""",
+            **values,
+        )
+        return mentions, facts
+
+
+_COUNTED_MENTIONS: Final = "SELECT id FROM mention_counted WHERE entity_id = :root"
+
+# A fact has two ends and each has its index; a fact of a thing with itself never counts, so the
+# two halves share no row.
+_COUNTED_FACTS: Final = """
+SELECT id, memory_id, subject_id, predicate, object_id, literal, confidence
+FROM fact_counted WHERE subject_id = :root
+UNION ALL
+SELECT id, memory_id, subject_id, predicate, object_id, literal, confidence
+FROM fact_counted WHERE object_id = :root"""
+
+
+class _Group:
+    """Rows sorted by their first column, handed out one value of it at a time."""
+
+    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
+        self._rows = rows
+        self._ahead = next(rows, None)
+
+    def of(self, value: int) -> list[tuple[Any, ...]]:
+        found = []
+        while self._ahead is not None and self._ahead[0] == value:
+            found.append(self._ahead[1:])
+            self._ahead = next(self._rows, None)
+        return found

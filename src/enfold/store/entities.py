@@ -1,0 +1,268 @@
+"""Rows of spellings, live and absorbed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from enfold.model import Entity
+from enfold.ports import NewEntity, NewRow, Row
+from enfold.store.statements import ID_LIST, Statements, id_list
+
+MENTIONS_OF_ROOT: Final = """
+    (SELECT count(DISTINCT m.memory_id) FROM entity a
+     JOIN mention m ON m.asserted_id = a.id
+     JOIN memory y ON y.id = m.memory_id AND y.status = 'active'
+     WHERE a.canonical_id = root.id)"""
+
+_SELECT: Final = f"""
+SELECT e.id, e.spelling, e.key, e.sense, e.type, named.name, e.folded_into, e.canonical_id,
+    {MENTIONS_OF_ROOT} AS mentions,
+    e.alias_only, e.source_tag, e.foreign_id, e.created_at
+FROM entity e
+JOIN entity root ON root.id = e.canonical_id
+JOIN shown named ON named.root_id = root.id
+"""
+
+
+def _entity(row: tuple[Any, ...]) -> Entity:
+    values = (*row[:9], bool(row[9]), *row[10:])
+    return Entity(*values)
+
+
+class Entities:
+    """See ``ports.Entities``."""
+
+    def __init__(self, statements: Statements) -> None:
+        self._sql = statements
+        self._last: int | None = None
+
+    def get(self, entity_id: int) -> Entity | None:
+        return next(iter(self._where("e.id = :id", id=entity_id)), None)
+
+    def many(self, ids: Sequence[int]) -> dict[int, Entity]:
+        return {e.id: e for e in self._where(f"e.id IN {ID_LIST}", ids=id_list(ids))}
+
+    def by_key(self, key: str) -> list[Entity]:
+        return self._where("e.key = :key", "e.sense", key=key)
+
+    def by_fold_key(self, fold_key: str) -> list[Entity]:
+        return self._where("e.fold_key = :fold_key", fold_key=fold_key)
+
+    def by_merge_key(self, merge_key: str) -> list[Entity]:
+        return self._where("e.merge_key = :merge_key", merge_key=merge_key)
+
+    def by_foreign_id(self, foreign_id: str) -> list[Entity]:
+        return self._where("e.foreign_id = :foreign_id", foreign_id=foreign_id)
+
+    def live(self, *, after: int = 0, limit: int = 100) -> list[Entity]:
+        ids = self._sql.ids(
+            "SELECT id FROM entity WHERE id > :after AND folded_into IS NULL"
+            " ORDER BY id LIMIT :limit",
+            after=after,
+            limit=limit,
+        )
+        return self._where(f"e.id IN {ID_LIST}", ids=id_list(ids))
+
+    def cluster(self, canonical_id: int) -> list[Entity]:
+        rows = self._where("e.canonical_id = :root", root=canonical_id)
+        return sorted(rows, key=lambda e: (not e.live, e.id))
+
+    def aliases(self, roots: Sequence[int]) -> dict[int, tuple[str, ...]]:
+        """The other spellings of each of these roots, by row id, the name shown aside."""
+        rows = self._sql.all(
+            f"""SELECT e.canonical_id, e.spelling FROM entity e
+            JOIN shown named ON named.root_id = e.canonical_id
+            WHERE e.canonical_id IN {ID_LIST} AND e.spelling <> named.name
+            ORDER BY e.id""",
+            ids=id_list(roots),
+        )
+        found: dict[int, dict[str, None]] = {}
+        for root, spelling in rows:
+            found.setdefault(root, {})[spelling] = None
+        return {root: tuple(spellings) for root, spellings in found.items()}
+
+    def spellings(self) -> Iterator[tuple[int, str, str | None]]:
+        return self._sql.stream("SELECT id, spelling, type FROM entity ORDER BY id")
+
+    def stored_keys(self) -> Iterator[tuple[int, str, str, str, str]]:
+        return self._sql.stream(
+            "SELECT id, spelling, key, merge_key, fold_key FROM entity ORDER BY id"
+        )
+
+    def roots(self, ids: Sequence[int]) -> dict[int, int]:
+        return dict(
+            self._sql.all(
+                f"SELECT id, canonical_id FROM entity WHERE id IN {ID_LIST}", ids=id_list(ids)
+            )
+        )
+
+    def absorbed(self) -> dict[int, int]:
+        return dict(
+            self._sql.all("SELECT id, canonical_id FROM entity WHERE folded_into IS NOT NULL")
+        )
+
+    def mention_counts(self, roots: Sequence[int]) -> dict[int, int]:
+        return dict(
+            self._sql.all(
+                f"SELECT root.id, {MENTIONS_OF_ROOT} FROM entity root WHERE root.id IN {ID_LIST}",
+                ids=id_list(roots),
+            )
+        )
+
+    def rows(self, keys: Sequence[str]) -> dict[str, list[Row]]:
+        return self._rows("key", keys)
+
+    def rows_by_foreign_id(self, foreign_ids: Sequence[str]) -> dict[str, list[Row]]:
+        return self._rows("foreign_id", foreign_ids)
+
+    def _rows(self, column: str, values: Sequence[str]) -> dict[str, list[Row]]:
+        found: dict[str, list[Row]] = {}
+        for at, *row in self._sql.stream(
+            f"""SELECT {column}, id, spelling, key, sense, type, alias_only <> 0, canonical_id,
+                foreign_id
+            FROM entity WHERE {column} IN {ID_LIST} ORDER BY {column}, sense, id""",
+            ids=id_list(values),
+        ):
+            found.setdefault(at, []).append(Row(*row))
+        return found
+
+    def add_many(self, rows: Sequence[NewRow]) -> list[int | None]:
+        known = self.rows(list({row.name.key for row in rows}))
+        taken = {(key, row.sense) for key, same in known.items() for row in same}
+        ids: list[int | None] = []
+        new: list[tuple[object, ...]] = []
+        for row in rows:
+            at = (row.name.key, row.sense)
+            if at in taken:
+                ids.append(None)
+                continue
+            taken.add(at)
+            self._last = self._next_id()
+            ids.append(self._last)
+            new.append(self._values(self._last, row))
+        self._sql.run_many(
+            """INSERT INTO entity (id, spelling, key, sense, merge_key, fold_key, type, source_tag,
+                foreign_id, attributes, alias_only, canonical_id, created_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+            new,
+        )
+        return ids
+
+    def _values(self, entity_id: int, row: NewRow) -> tuple[object, ...]:
+        name = row.name
+        return (
+            entity_id,
+            name.spelling,
+            name.key,
+            row.sense,
+            name.merge_key,
+            name.fold_key,
+            row.type,
+            row.source_tag,
+            row.foreign_id,
+            json.dumps(row.attributes, ensure_ascii=True) if row.attributes else None,
+            int(row.alias_only),
+            entity_id,
+            self._sql.now,
+        )
+
+    def add(
+        self,
+        name: NewEntity,
+        *,
+        type: str | None,
+        sense: int = 0,
+        alias_only: bool = False,
+        source_tag: str | None = None,
+        foreign_id: str | None = None,
+        attributes: Mapping[str, object] | None = None,
+    ) -> int | None:
+        row = NewRow(name, type, sense, alias_only, source_tag, foreign_id, attributes)
+        return self.add_many([row])[0]
+
+    def _next_id(self) -> int:
+        # A row names itself as its root, so its id must be known before it is written. Under the
+        # write lock the counter can't move but by this transaction.
+        if self._last is None:
+            self._last = self._sql.value("SELECT seq FROM sqlite_sequence WHERE name = 'entity'")
+        return (self._last or 0) + 1
+
+    def show(self, root_id: int, shown_id: int, *, actor: str | None) -> None:
+        self._sql.run(
+            "INSERT INTO renaming (root_id, shown_id, actor, created_at)"
+            " VALUES (:root, :shown, :actor, :now)",
+            root=root_id,
+            shown=shown_id,
+            actor=actor,
+            now=self._sql.now,
+        )
+
+    def unexamined(self) -> list[int]:
+        return self._sql.ids("SELECT id FROM entity WHERE examined = 0 ORDER BY id")
+
+    def mark_examined(self, ids: Sequence[int] | None = None) -> None:
+        self._mark("examined", ids)
+
+    def _mark(self, column: str, ids: Sequence[int] | None) -> None:
+        which = "" if ids is None else f"AND id IN {ID_LIST}"
+        values = {} if ids is None else {"ids": id_list(ids)}
+        self._sql.run(f"UPDATE entity SET {column} = 1 WHERE {column} = 0 {which}", **values)
+
+    def forget_examined(self, ids: Sequence[int]) -> None:
+        self._sql.run(
+            f"""UPDATE entity SET examined = 0 WHERE id IN {ID_LIST} OR merge_key IN
+                (SELECT merge_key FROM entity WHERE id IN {ID_LIST} AND merge_key <> '')""",
+            ids=id_list(ids),
+        )
+
+    def count(self) -> int:
+        return int(self._sql.value("SELECT count(*) FROM entity"))
+
+    def count_live(self) -> int:
+        # Counting what is absorbed reads a small index; the difference is what is live.
+        absorbed = self._sql.value("SELECT count(*) FROM entity WHERE folded_into IS NOT NULL")
+        return self.count() - int(absorbed)
+
+    def set_type(self, entity_id: int, type: str | None) -> None:
+        self._sql.run("UPDATE entity SET type = :type WHERE id = :id", id=entity_id, type=type)
+
+    def attributes(self, entity_id: int) -> dict[str, object]:
+        stored = self._sql.value("SELECT attributes FROM entity WHERE id = :id", id=entity_id)
+        return json.loads(stored) if stored else {}
+
+    def attributes_many(self, ids: Sequence[int]) -> dict[int, dict[str, object]]:
+        rows = self._sql.all(
+            f"""SELECT id, attributes FROM entity
+            WHERE attributes IS NOT NULL AND id IN {ID_LIST}""",
+            ids=id_list(ids),
+        )
+        return {entity_id: json.loads(stored) for entity_id, stored in rows}
+
+    def set_foreign_id(self, entity_id: int, foreign_id: str | None) -> None:
+        self._sql.run(
+            "UPDATE entity SET foreign_id = :foreign_id WHERE id = :id",
+            id=entity_id,
+            foreign_id=foreign_id,
+        )
+
+    def set_attributes(self, entity_id: int, attributes: Mapping[str, object]) -> None:
+        self._sql.run(
+            "UPDATE entity SET attributes = :attributes WHERE id = :id",
+            id=entity_id,
+            attributes=json.dumps(attributes, ensure_ascii=True) if attributes else None,
+        )
+
+    def delete(self, ids: Sequence[int]) -> None:
+        # The pointers among the rows go first: a foreign key is looked at row by row.
+        self._sql.run(
+            f"UPDATE entity SET folded_into = NULL WHERE id IN {ID_LIST}", ids=id_list(ids)
+        )
+        self._sql.run(f"DELETE FROM entity WHERE id IN {ID_LIST}", ids=id_list(ids))
+
+    def _where(self, condition: str, order: str = "e.id", **values: object) -> list[Entity]:
+        rows: Iterable[tuple[Any, ...]] = self._sql.stream(
+            f"{_SELECT} WHERE {condition} ORDER BY {order}", **values
+        )
+        return [_entity(row) for row in rows]

@@ -1,0 +1,113 @@
+"""The invariants of a graph, each as one set-based statement that finds what breaks it.
+
+Every statement gives the ids of what is wrong and reads a few tables once; the forest is checked
+by walking down from the roots, so that a cycle shows as rows never reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from enfold.store.statements import Statements
+
+SHOWN_AT_MOST: Final = 20
+"""So many offenders of one invariant are named; the rest would say nothing new."""
+
+BREACHES: Final[dict[str, str]] = {
+    "forest": """
+        WITH RECURSIVE down (id) AS (
+            SELECT id FROM entity WHERE folded_into IS NULL
+            UNION ALL SELECT e.id FROM down d JOIN entity e ON e.folded_into = d.id)
+        SELECT e.id FROM entity e
+        WHERE e.folded_into IS NOT NULL AND e.id NOT IN (SELECT id FROM down)""",
+    "root": """
+        SELECT e.id FROM entity e LEFT JOIN entity up ON up.id = e.folded_into
+        WHERE e.canonical_id <> CASE WHEN e.folded_into IS NULL THEN e.id ELSE up.canonical_id END
+            OR (e.folded_into IS NOT NULL AND up.id IS NULL)""",
+    "fold_has_merge": """
+        SELECT e.id FROM entity e
+        LEFT JOIN merge m ON m.absorbed_id = e.id AND m.reverted_at IS NULL
+        WHERE e.folded_into IS NOT NULL AND (m.id IS NULL OR m.canonical_id <> e.folded_into)""",
+    "merge_has_fold": """
+        SELECT m.id FROM merge m LEFT JOIN entity e ON e.id = m.absorbed_id
+        WHERE m.reverted_at IS NULL
+            AND (e.id IS NULL OR e.folded_into IS NULL OR e.folded_into <> m.canonical_id)""",
+    "one_live_merge": """
+        SELECT min(id) FROM merge WHERE reverted_at IS NULL
+        GROUP BY absorbed_id HAVING count(*) > 1""",
+    "merge_order": """
+        SELECT m.id FROM merge m JOIN merge above ON above.absorbed_id = m.canonical_id
+        WHERE m.reverted_at IS NULL AND above.reverted_at IS NULL AND above.id < m.id""",
+    "name": """
+        SELECT id FROM entity WHERE trim(spelling) = '' OR key = ''""",
+    "mention_ends": """
+        SELECT m.id FROM mention m LEFT JOIN entity e ON e.id = m.asserted_id
+        LEFT JOIN memory s ON s.id = m.memory_id WHERE e.id IS NULL OR s.id IS NULL""",
+    "fact_ends": """
+        SELECT f.id FROM fact f LEFT JOIN entity s ON s.id = f.subject_id
+        LEFT JOIN entity o ON o.id = f.object_id LEFT JOIN memory m ON m.id = f.memory_id
+        WHERE s.id IS NULL OR m.id IS NULL OR (f.object_id IS NOT NULL AND o.id IS NULL)""",
+    "edge_ids": """
+        SELECT m.id FROM mention m JOIN fact f ON f.id = m.id
+        UNION SELECT id FROM mention WHERE id > :mark
+        UNION SELECT id FROM fact WHERE id > :mark""",
+    "receipt": """
+        SELECT m.id FROM merge m LEFT JOIN
+            (SELECT merge_id, count(CASE WHEN effect = 'moved' THEN 1 END) AS moved,
+                count(CASE WHEN effect = 'silenced' THEN 1 END) AS silenced,
+                max(edge_id) AS highest
+            FROM merge_edge GROUP BY merge_id) r ON r.merge_id = m.id
+        WHERE m.moved <> coalesce(r.moved, 0) OR m.silenced <> coalesce(r.silenced, 0)
+            OR coalesce(r.highest, 0) > m.edge_mark OR m.edge_mark > :mark""",
+    "answer": """
+        SELECT c.id FROM conflict c
+        LEFT JOIN merge m ON m.id = c.merge_id
+        LEFT JOIN decision d ON d.id = c.decision_id
+        WHERE CASE
+            WHEN c.answer IS NULL THEN c.merge_id IS NOT NULL OR c.decision_id IS NOT NULL
+                OR c.decided_at IS NOT NULL
+            WHEN c.kind <> 'entity' THEN c.decided_at IS NULL
+            WHEN c.answer IN ('keep_existing', 'keep_new') THEN
+                m.id IS NULL OR m.reverted_at IS NOT NULL OR m.conflict_id IS NULL
+                OR m.conflict_id <> c.id
+            WHEN c.answer = 'keep_both' THEN d.id IS NULL OR d.undone_at IS NOT NULL
+            ELSE 1 = 1 END""",
+    "merge_of_answer": """
+        SELECT m.id FROM merge m LEFT JOIN conflict c ON c.id = m.conflict_id
+        WHERE m.conflict_id IS NOT NULL AND m.reverted_at IS NULL
+            AND c.id IS NOT NULL AND (c.merge_id IS NULL OR c.merge_id <> m.id)""",
+    "suggestion": """
+        SELECT s.left_id FROM suggestion s LEFT JOIN entity l ON l.id = s.left_id
+        LEFT JOIN entity r ON r.id = s.right_id
+        WHERE s.left_id >= s.right_id OR l.id IS NULL OR r.id IS NULL""",
+    "renaming": """
+        SELECT n.id FROM renaming n LEFT JOIN entity e ON e.id = n.root_id
+        LEFT JOIN entity s ON s.id = n.shown_id WHERE e.id IS NULL OR s.id IS NULL""",
+}
+
+
+class Invariants:
+    """See ``ports.Invariants``."""
+
+    def __init__(self, statements: Statements, edge_mark: Callable[[], int]) -> None:
+        self._sql = statements
+        self._edge_mark = edge_mark
+
+    def names(self) -> list[str]:
+        return list(BREACHES)
+
+    def breaches(self, name: str) -> tuple[int, list[int]]:
+        found = self._sql.ids(
+            f"SELECT * FROM ({BREACHES[name]}) b ORDER BY 1", mark=self._edge_mark()
+        )
+        return len(found), found[:SHOWN_AT_MOST]
+
+    def foreign_keys(self) -> list[str]:
+        rows = self._sql.all("PRAGMA foreign_key_check")
+        return [
+            f"row {row[1]} of {row[0]} refers to a row of {row[2]} that is gone" for row in rows
+        ]
+
+    def file(self) -> list[str]:
+        return [row[0] for row in self._sql.all("PRAGMA integrity_check") if row[0] != "ok"]

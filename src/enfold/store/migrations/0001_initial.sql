@@ -1,0 +1,247 @@
+-- The first schema. Edges remember what the text said; where they end now is derived from the
+-- folds by the views below, never stored, so that a revert has nothing to repair.
+
+CREATE TABLE memory (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    content     TEXT NOT NULL,
+    kind        TEXT NOT NULL CHECK (kind IN ('fact', 'preference', 'episode', 'procedure', 'document')),
+    source      TEXT,
+    source_tag  TEXT,
+    caller_id   TEXT UNIQUE,              -- idempotency: the same piece is stored once
+    status      TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'stale')),
+    created_at  TEXT NOT NULL
+);
+
+CREATE TABLE entity (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    spelling     TEXT NOT NULL CHECK (spelling <> ''),
+    key          TEXT NOT NULL,
+    sense        INTEGER NOT NULL DEFAULT 0,
+    merge_key    TEXT NOT NULL,           -- empty where the name has no letter or digit
+    fold_key     TEXT NOT NULL,
+    type         TEXT,
+    source_tag   TEXT,
+    foreign_id   TEXT,
+    attributes   TEXT,                    -- what the source said beside, as JSON
+    alias_only   INTEGER NOT NULL DEFAULT 0,  -- never an entity of its own: an old or imported spelling
+    folded_into  INTEGER REFERENCES entity(id),
+    canonical_id INTEGER NOT NULL REFERENCES entity(id) DEFERRABLE INITIALLY DEFERRED,
+    examined     INTEGER NOT NULL DEFAULT 0,  -- the rules have spoken about this row (see resolve)
+    indexed      INTEGER NOT NULL DEFAULT 0,  -- its keys are in name_index
+    created_at   TEXT NOT NULL,
+    UNIQUE (key, sense)
+);
+CREATE INDEX entity_canonical ON entity (canonical_id);
+CREATE INDEX entity_folded ON entity (folded_into) WHERE folded_into IS NOT NULL;
+CREATE INDEX entity_merge_key ON entity (merge_key);
+CREATE INDEX entity_fold_key ON entity (fold_key);
+CREATE INDEX entity_foreign ON entity (foreign_id) WHERE foreign_id IS NOT NULL;
+CREATE INDEX entity_unexamined ON entity (id) WHERE examined = 0;
+CREATE INDEX entity_unindexed ON entity (id) WHERE indexed = 0;
+
+CREATE TABLE mention (
+    id          INTEGER PRIMARY KEY,      -- from the edge counter: grows in writing order
+    memory_id   INTEGER NOT NULL REFERENCES memory(id) ON DELETE CASCADE,
+    asserted_id INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
+    spelling    TEXT NOT NULL,
+    UNIQUE (memory_id, asserted_id, spelling)
+);
+CREATE INDEX mention_asserted ON mention (asserted_id, memory_id);
+
+CREATE TABLE fact (
+    id          INTEGER PRIMARY KEY,      -- from the same counter
+    memory_id   INTEGER NOT NULL REFERENCES memory(id) ON DELETE CASCADE,
+    subject_id  INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
+    predicate   TEXT NOT NULL,
+    object_id   INTEGER REFERENCES entity(id) ON DELETE CASCADE,
+    literal     TEXT,
+    confidence  REAL NOT NULL DEFAULT 1.0,
+    source_tag  TEXT,
+    CHECK ((object_id IS NULL) <> (literal IS NULL))
+);
+CREATE UNIQUE INDEX fact_once ON fact (memory_id, subject_id, predicate, coalesce(object_id, 0), coalesce(literal, ''));
+CREATE INDEX fact_subject ON fact (subject_id);
+CREATE INDEX fact_object ON fact (object_id) WHERE object_id IS NOT NULL;
+
+CREATE TABLE merge (
+    id             INTEGER PRIMARY KEY AUTOINCREMENT,
+    canonical_id   INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
+    canonical_name TEXT NOT NULL,
+    absorbed_id    INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
+    absorbed_name  TEXT NOT NULL,
+    absorbed_type  TEXT,
+    decided_by     TEXT NOT NULL CHECK (decided_by IN ('rule', 'human', 'model', 'import')),
+    rule           TEXT NOT NULL,
+    score          REAL NOT NULL,
+    reason         TEXT NOT NULL,
+    actor          TEXT,
+    model          TEXT,
+    conflict_id    INTEGER,
+    run_id         INTEGER,
+    asked_absorbed  INTEGER NOT NULL,  -- the rows the fold was asked for through, before both
+    asked_canonical INTEGER NOT NULL,  -- sides were followed to their roots
+    overruled      TEXT NOT NULL DEFAULT '[]',  -- JSON list of decision ids
+    edge_mark      INTEGER NOT NULL,
+    moved          INTEGER NOT NULL DEFAULT 0,
+    silenced       INTEGER NOT NULL DEFAULT 0,
+    created_at     TEXT NOT NULL,
+    reverted_at    TEXT
+);
+CREATE UNIQUE INDEX merge_live ON merge (absorbed_id) WHERE reverted_at IS NULL;
+CREATE INDEX merge_canonical ON merge (canonical_id, reverted_at);
+CREATE INDEX merge_absorbed ON merge (absorbed_id);
+CREATE INDEX merge_asked_absorbed ON merge (asked_absorbed) WHERE reverted_at IS NULL;
+CREATE INDEX merge_asked_canonical ON merge (asked_canonical) WHERE reverted_at IS NULL;
+
+-- The receipt of a fold, edge by edge.
+CREATE TABLE merge_edge (
+    merge_id INTEGER NOT NULL REFERENCES merge(id) ON DELETE CASCADE,
+    edge_id  INTEGER NOT NULL,
+    effect   TEXT NOT NULL CHECK (effect IN ('moved', 'silenced')),
+    PRIMARY KEY (merge_id, edge_id, effect)
+) WITHOUT ROWID;
+
+-- Names shown: the latest row of a root that is still in its cluster.
+CREATE TABLE renaming (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    root_id    INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
+    shown_id   INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
+    actor      TEXT,
+    created_at TEXT NOT NULL
+);
+CREATE INDEX renaming_root ON renaming (root_id, id);
+CREATE INDEX renaming_shown ON renaming (shown_id);
+
+CREATE TABLE decision (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    left_key    TEXT NOT NULL,
+    left_sense  INTEGER NOT NULL,
+    left_name   TEXT NOT NULL,
+    right_key   TEXT NOT NULL,
+    right_sense INTEGER NOT NULL,
+    right_name  TEXT NOT NULL,
+    decided_by  TEXT NOT NULL,
+    actor       TEXT,
+    why         TEXT NOT NULL,
+    created_at  TEXT NOT NULL,
+    undone_at   TEXT
+);
+CREATE INDEX decision_left ON decision (left_key, left_sense) WHERE undone_at IS NULL;
+CREATE INDEX decision_right ON decision (right_key, right_sense) WHERE undone_at IS NULL;
+
+CREATE TABLE conflict (
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind         TEXT NOT NULL CHECK (kind IN ('entity', 'memory', 'name')),
+    queued_id    INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
+    candidate_id INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
+    asked_by     TEXT NOT NULL,
+    rule         TEXT NOT NULL,
+    score        REAL NOT NULL,
+    reason       TEXT NOT NULL,
+    impact       INTEGER NOT NULL,
+    created_at   TEXT NOT NULL,
+    answer       TEXT,
+    answered_by  TEXT,
+    merge_id     INTEGER,
+    decision_id  INTEGER,
+    decided_at   TEXT
+);
+CREATE UNIQUE INDEX conflict_pending ON conflict (min(queued_id, candidate_id), max(queued_id, candidate_id))
+    WHERE answer IS NULL AND kind = 'entity';
+CREATE INDEX conflict_open ON conflict (id) WHERE answer IS NULL;
+CREATE INDEX conflict_decided ON conflict (decided_at, id) WHERE answer IS NOT NULL;
+CREATE INDEX conflict_decision ON conflict (decision_id) WHERE decision_id IS NOT NULL;
+CREATE INDEX conflict_queued ON conflict (queued_id);
+CREATE INDEX conflict_candidate ON conflict (candidate_id);
+
+-- Every pair of rows that a rule asks about. Pairs depend on the names alone, so this table is
+-- written when names are examined and never touched by folds; what is left to ask is derived.
+CREATE TABLE suggestion (
+    left_id  INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
+    right_id INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
+    rule     TEXT NOT NULL,
+    score    REAL NOT NULL,
+    PRIMARY KEY (left_id, right_id),
+    CHECK (left_id < right_id)
+) WITHOUT ROWID;
+CREATE INDEX suggestion_right ON suggestion (right_id);
+
+CREATE TABLE name_index (
+    key       INTEGER NOT NULL,           -- 64-bit hash, signed
+    entity_id INTEGER NOT NULL,
+    PRIMARY KEY (key, entity_id)
+) WITHOUT ROWID;
+
+CREATE TABLE run (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind       TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    ended_at   TEXT,
+    report     TEXT NOT NULL DEFAULT '{}',
+    backup     TEXT,
+    error      TEXT
+);
+
+CREATE TABLE set_aside (
+    run_id INTEGER NOT NULL REFERENCES run(id) ON DELETE CASCADE,
+    source TEXT NOT NULL,
+    line   INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    text   TEXT NOT NULL
+);
+CREATE INDEX set_aside_run ON set_aside (run_id);
+
+-- One row a setting: the frozen context, the edge counter, the versions of names and rules.
+CREATE TABLE meta (
+    name  TEXT PRIMARY KEY,
+    value TEXT NOT NULL
+);
+INSERT INTO meta VALUES ('edge', '0');
+
+-- Where each edge ends now.
+CREATE VIEW mention_now AS
+SELECT m.id, m.memory_id, m.asserted_id, m.spelling, e.canonical_id AS entity_id
+FROM mention m
+JOIN entity e ON e.id = m.asserted_id
+JOIN memory s ON s.id = m.memory_id AND s.status = 'active';
+
+CREATE VIEW fact_now AS
+SELECT f.id, f.memory_id, f.subject_id AS asserted_subject, f.object_id AS asserted_object,
+       s.canonical_id AS subject_id, f.predicate, o.canonical_id AS object_id, f.literal, f.confidence
+FROM fact f
+JOIN entity s ON s.id = f.subject_id
+LEFT JOIN entity o ON o.id = f.object_id
+JOIN memory m ON m.id = f.memory_id AND m.status = 'active';
+
+-- Which edges count: of one memory's equal edges the lowest id; a fact of a thing with itself never.
+CREATE VIEW mention_counted AS
+SELECT min(id) AS id, memory_id, entity_id FROM mention_now GROUP BY memory_id, entity_id;
+
+CREATE VIEW fact_counted AS
+SELECT min(id) AS id, memory_id, subject_id, predicate, object_id, literal, max(confidence) AS confidence
+FROM fact_now
+WHERE object_id IS NULL OR object_id <> subject_id
+GROUP BY memory_id, subject_id, predicate, object_id, literal;
+
+-- What each entity is called: its latest rename that is still in its cluster, else its own spelling.
+CREATE VIEW shown AS
+SELECT e.id AS root_id, coalesce(
+    (SELECT s.spelling FROM renaming r JOIN entity s ON s.id = r.shown_id
+     WHERE r.root_id = e.id AND s.canonical_id = e.id ORDER BY r.id DESC LIMIT 1),
+    e.spelling) AS name
+FROM entity e
+WHERE e.folded_into IS NULL;
+
+-- Pairs of entities that a live decision keeps apart, both ways round.
+CREATE VIEW apart AS
+SELECT d.id AS decision_id, l.canonical_id AS left_id, r.canonical_id AS right_id
+FROM decision d
+JOIN entity l ON l.key = d.left_key AND l.sense = d.left_sense
+JOIN entity r ON r.key = d.right_key AND r.sense = d.right_sense
+WHERE d.undone_at IS NULL AND l.canonical_id <> r.canonical_id
+UNION ALL
+SELECT d.id, r.canonical_id, l.canonical_id
+FROM decision d
+JOIN entity l ON l.key = d.left_key AND l.sense = d.left_sense
+JOIN entity r ON r.key = d.right_key AND r.sense = d.right_sense
+WHERE d.undone_at IS NULL AND l.canonical_id <> r.canonical_id;

@@ -1,0 +1,57 @@
+"""One transaction: the statements of every noun, and one ``now``."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from dataclasses import asdict
+
+from enfold.model import Context
+from enfold.store.conflicts import Conflicts
+from enfold.store.decisions import Decisions
+from enfold.store.edges import Edges
+from enfold.store.entities import Entities
+from enfold.store.invariants import Invariants
+from enfold.store.merges import Merges
+from enfold.store.nameindex import NameIndex
+from enfold.store.runs import Runs
+from enfold.store.statements import Statements
+from enfold.store.suggestions import Suggestions
+
+
+class Transaction:
+    """See ``ports.Tx``."""
+
+    def __init__(self, connection: sqlite3.Connection, now: str) -> None:
+        sql = Statements(connection, now)
+        self._sql = sql
+        self.now = now
+        self.run_id: int | None = None
+        self.entities = Entities(sql)
+        self.edges = Edges(sql)
+        self.merges = Merges(sql, self.edges.mark)
+        self.decisions = Decisions(sql)
+        self.conflicts = Conflicts(sql)
+        self.suggestions = Suggestions(sql, self.entities, self.decisions, self.conflicts)
+        self.names = NameIndex(sql)
+        self.runs = Runs(sql)
+        self.invariants = Invariants(sql, self.edges.mark)
+
+    def context(self) -> Context | None:
+        stored = self._sql.value("SELECT value FROM meta WHERE name = 'context'")
+        if stored is None:
+            return None
+        values = json.loads(stored)
+        return Context(**values | {"common": frozenset(values["common"])})
+
+    def set_context(self, context: Context) -> None:
+        stored = asdict(context) | {"common": sorted(context.common)}
+        self._sql.run(
+            """INSERT INTO meta (name, value) VALUES ('context', :context)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value""",
+            context=json.dumps(stored, ensure_ascii=True),
+        )
+
+    def before_commit(self) -> None:
+        """What is held back until the end."""
+        self.edges.store_mark()
