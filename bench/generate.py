@@ -6,7 +6,8 @@ variants give the same rows on every machine. Memory is bounded: what is kept of
 sample of them and four to eight bytes a row to keep spellings distinct.
 
 Two rows that are no variants of each other share a truth id only where their kinds and letters are
-equal (a package ``sun-rise`` and a package ``sunrise``). No two rows share a spelling.
+equal, company forms and a ``-js`` aside (``sun-rise`` and ``sunrise``; ``Nordvik`` and ``Nordvik
+AG``). No two rows share a spelling.
 
     python bench/generate.py --count 100000 --out /tmp/names.csv
     python bench/generate.py --count 100000 --out /tmp/memory.jsonl
@@ -176,6 +177,7 @@ _KINDS: Final = (
     ("file", 2),
 )
 _PLAIN = str.maketrans("", "", " -_.,/@'’&()[]:\"·")
+_LEGAL: Final = frozenset(word.lower() for form in w.LEGAL_FORMS for word in form.split())
 _SEPARATORS = re.compile(r"[\s\-_./]+")
 
 
@@ -246,7 +248,7 @@ class _Generator:
         chance = r()
         if chance < 0.78:
             return f"{first()} {last()}"
-        if chance < 0.83:
+        if chance < 0.81:
             return first()
         if chance < 0.89:
             return f"{first()} {'ABCDEGHJKLMPRSTW'[int(r() * 16)]}. {last()}"
@@ -286,7 +288,7 @@ class _Generator:
             return f"{head} & {self.person_names['english'][1]()}"
         if chance < 0.92:
             return f"{self.adjective()} {head} {self.second()}"
-        if chance < 0.96:
+        if chance < 0.985:
             return f"{self.town()} {self.adjective()} {self.second()} {self.second()}"
         size = 3 + int(r() * 2)
         return "".join("ABCDEFGHIKLMNOPRSTUVW"[int(r() * 21)] for _ in range(size))
@@ -487,6 +489,20 @@ class _Generator:
         return text.partition("/")[2] if text.startswith("@") and self.r() < 0.4 else f"{text}.js"
 
 
+def identity(lower: str, kind: str) -> str:
+    """What makes two names that are no variants of each other one thing all the same."""
+    if kind in ("product", "file"):
+        return f"{kind} {lower}"
+    if kind == "organization":
+        head, blank, last = lower.rpartition(" ")
+        while blank and last in _LEGAL:
+            lower = head
+            head, blank, last = lower.rpartition(" ")
+    elif lower.endswith(("-js", ".js")) and kind == "package":
+        lower = lower[:-3]
+    return f"{kind} {lower.translate(_PLAIN)}"
+
+
 def generate(count: int, *, seed: int = 7, variants: float = 0.05) -> Iterator[Row]:
     """Yields ``count`` rows, of which a share of ``variants`` spell an earlier row's thing anew.
 
@@ -499,9 +515,10 @@ def generate(count: int, *, seed: int = 7, variants: float = 0.05) -> Iterator[R
     taken, mask = bytearray(bits >> 3), bits - 1
     sample: list[Row] = []
     kinds = len(makers)
-    made = 0
+    made, again = 0, False
     while made < count:
-        if sample and r() < variants:
+        if sample and (again or r() < variants):
+            again = True
             of = sample[int(r() * len(sample))]
             kind, truth = of.type, of.truth
             spelling = run.variant(of.spelling, kind)
@@ -514,8 +531,7 @@ def generate(count: int, *, seed: int = 7, variants: float = 0.05) -> Iterator[R
             kind, make = makers[int(r() * kinds)]
             spelling = make()
             lower = spelling.lower()
-            plain = lower if kind in ("product", "file") else lower.translate(_PLAIN)
-            truth = digest(f"{kind} {plain}".encode()) >> 1
+            truth = digest(identity(lower, kind).encode()) >> 1
         spot = digest(lower.encode()) & mask
         byte, bit = spot >> 3, 1 << (spot & 7)
         if taken[byte] & bit:
@@ -526,7 +542,7 @@ def generate(count: int, *, seed: int = 7, variants: float = 0.05) -> Iterator[R
             sample.append(row)
         else:
             sample[int(r() * SAMPLE)] = row
-        made += 1
+        made, again = made + 1, False
         yield row
 
 
@@ -554,18 +570,23 @@ def observations_of(row: Row, random: Random) -> list[str]:
     return list(found)
 
 
+def entity_line(row: Row, random: Random) -> str:
+    """The row as a line of MCP memory JSONL."""
+    line = {
+        "type": "entity",
+        "name": row.spelling,
+        "entityType": row.type,
+        "observations": observations_of(row, random),
+    }
+    return json.dumps(line, ensure_ascii=False) + "\n"
+
+
 def write_jsonl(path: str | Path, count: int, *, seed: int = 7, variants: float = 0.05) -> None:
     """Writes MCP memory JSONL: one entity line a row, with about one observation a row in all."""
     random = Random(seed + 1)
     with open(path, "w", encoding="utf-8") as out:
         for row in generate(count, seed=seed, variants=variants):
-            line = {
-                "type": "entity",
-                "name": row.spelling,
-                "entityType": row.type,
-                "observations": observations_of(row, random),
-            }
-            out.write(json.dumps(line, ensure_ascii=False) + "\n")
+            out.write(entity_line(row, random))
 
 
 def write_csv(path: str | Path, count: int, *, seed: int = 7, variants: float = 0.05) -> None:

@@ -196,7 +196,7 @@ COMPANY_FIRST: Final = (
 ).split()
 LEGAL_FORMS: Final = (
     "Inc.|Ltd|LLC|GmbH|Corp.|AG|S.A.|Corporation|Limited|PLC|S.p.A.|AB|B.V.|SAS|Pty Ltd|Oy|A/S|KG|"
-    "Co., Ltd.|Inc|S.r.l.|N.V.|SE|Group|Company|Co.|KK|Pvt Ltd|d.o.o.|ASA|Sp. z o.o.|ООО"
+    "Co., Ltd.|Inc|S.r.l.|N.V.|SE|Co.|KK|Pvt Ltd|d.o.o.|ASA|Sp. z o.o.|ООО"
 ).split("|")
 
 COMMON_STEMS: Final = (

@@ -12,7 +12,7 @@ from itertools import pairwise
 from enfold.names import Name
 
 
-class Refusal(Exception):  # noqa: N818
+class Refusal(Exception):
     """The verb should be refused with this code."""
 
 

@@ -60,7 +60,9 @@ def test_delimiter_mark_and_line_ends_are_told(
         (
             "source,target,description,weight",
             "a,b,They met.,20.0",
-            RelationRecord(2, "a", "related to", "b", text="They met.", attributes={"weight": "20.0"}),
+            RelationRecord(
+                2, "a", "related to", "b", text="They met.", attributes={"weight": "20.0"}
+            ),
         ),
         (
             "source,target,type,confidence,year",
@@ -151,7 +153,7 @@ def test_tables_of_relations_are_read_last(tmp_path: Path) -> None:
 
 def test_columns_graphrag_writes_are_understood(tmp_path: Path) -> None:
     header = "id,human_readable_id,title,type,description,text_unit_ids,frequency,degree"
-    records = read(tmp_path, f'{header}\nu-1,0,ACME,ORGANIZATION,"Acme makes.",\'[a]\',6,28\n')
+    records = read(tmp_path, f"{header}\nu-1,0,ACME,ORGANIZATION,\"Acme makes.\",'[a]',6,28\n")
     assert records == [
         EntityRecord(
             2,
@@ -177,7 +179,9 @@ def test_no_spreadsheet_runs_a_cell_that_was_exported(cell: str) -> None:
 
 
 texts = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
-nasty = texts | st.sampled_from(["'=a", "''", "=", '"', "a\r\nb", "\n", "\r", "-1", "'", " a ", "|"])
+nasty = texts | st.sampled_from(
+    ["'=a", "''", "=", '"', "a\r\nb", "\n", "\r", "-1", "'", " a ", "|"]
+)
 filled = nasty.filter(lambda text: bool(text.strip()))
 beside = st.dictionaries(nasty.filter(lambda key: key != "id"), st.integers() | nasty, max_size=3)
 

@@ -282,11 +282,7 @@ def test_a_pipe_is_read_like_a_file(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 
-    def feed() -> None:
-        for _ in range(2):  # looked at once, read once
-            pipe.write_text(f"{ALICE}\n{KNOWS}\n")
-
-    thread = threading.Thread(target=feed)
+    thread = threading.Thread(target=pipe.write_text, args=[f"{ALICE}\n{KNOWS}\n"])
     thread.start()
     try:
         (reading,) = formats.read(pipe)
@@ -380,10 +376,11 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
         file.write(data)
         file.flush()
         try:
-            for reading in formats.read(file.name):
-                list(reading.records)
-        except Invalid as error:
-            assert error.code in {"empty_file", "binary_file", "unrecognised_format"}
+            readings = formats.read(file.name)
+        except Invalid:
+            return
+        for reading in readings:
+            list(reading.records)
 
 
 @given(st.text(alphabet='{}[]",:\\ \nabtypentiyam', max_size=200))

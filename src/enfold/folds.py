@@ -444,17 +444,21 @@ def alias(
     source_tag: str | None = None,
     run_id: int | None = None,
     overrule: bool = False,
-) -> Merge | None:
-    """Let another spelling lead to the entity; None where one of its key does already.
+) -> Merge:
+    """Let another spelling lead to the entity.
 
     Raises:
         NotFound: ``no_entity``.
-        Refused: ``name_taken``: another entity has that name; ``settled_apart``: it was an alias
-            once and that was reverted.
+        Refused: ``already_one``: the name leads there; ``name_taken``: another entity has it;
+            ``settled_apart``: it was an alias once and that was reverted.
     """
     root = root_of(tx, entity.id)
     if _own_rows(tx, root, name):
-        return None
+        raise Refused(
+            "already_one",
+            f"“{name.spelling}” leads to “{root.name}” ({root.id}) already.",
+            entity_id=root.id,
+        )
     row_id = _add_spelling(tx, root, name, source_tag=source_tag)
     return fold(
         tx,

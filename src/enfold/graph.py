@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -22,7 +23,6 @@ from enfold import (
     resolve as passes,
     rules,
 )
-from enfold.engines.local import LocalEngine
 from enfold.errors import Invalid, NotFound, Refused
 from enfold.evaluate import Evaluation, read_labelled
 from enfold.evaluate import evaluate as rate
@@ -181,7 +181,13 @@ def open(
         Error: see ``store.open_store``.
     """
     store = open_store(os.fspath(url), create=create, read_only=read_only)
-    return Graph(store, LocalEngine(workers), actor=actor, keep_backups=keep_backups)
+    return Graph(store, partial(_local, workers), actor=actor, keep_backups=keep_backups)
+
+
+def _local(workers: int) -> Engine:
+    from enfold.engines.local import LocalEngine  # numpy: 90 ms, which a lookup need not wait for
+
+    return LocalEngine(workers)
 
 
 def scan(
@@ -210,13 +216,13 @@ class Graph:
     def __init__(
         self,
         store: Store,
-        engine: Engine,
+        engine: Callable[[], Engine],
         *,
         actor: str | None = None,
         keep_backups: int | None = None,
     ) -> None:
         self._store = store
-        self._engine = engine
+        self._make_engine = engine
         self._actor = actor
         self._keep_backups = keep_backups
 
@@ -232,8 +238,13 @@ class Graph:
         self.close()
 
     def close(self) -> None:
-        self._engine.close()
+        if "_engine" in self.__dict__:
+            self._engine.close()
         self._store.close()
+
+    @cached_property
+    def _engine(self) -> Engine:
+        return self._make_engine()
 
     # ---- in and out ----
 
@@ -602,6 +613,11 @@ class Graph:
         """Why two names get the ruling they get. Types are the graph's own unless given."""
         with self._store.read() as tx:
             return _explain(tx, Name.of(left, left_type), Name.of(right, right_type))
+
+    def shown(self, proposals: Iterable[Proposal]) -> tuple[Shown, ...]:
+        """Proposals of a report, with the names and types of their rows."""
+        with self._store.read() as tx:
+            return _shown(tx, proposals)
 
     def summary(self) -> Summary:
         """What the graph holds, and what waits."""

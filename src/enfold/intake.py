@@ -85,9 +85,6 @@ def intake(
         progress: called with ("entities" | "relations" | "mentions", done, total or 0).
         keep: how many notes and how many pieces set aside the answer lists, their texts cut to
             200 characters; all of them are kept whole with the run.
-
-    Raises:
-        Invalid: ``nothing_recognised`` where not one record of the file could be taken.
     """
     run = _Intake(tx, source, progress, keep)
     with tempfile.TemporaryFile("w+", encoding="utf-8") as later:
@@ -397,6 +394,9 @@ class _Intake:
         except Refused as error:
             why = f"The alias {alias.spelling!r} of {record.name!r} is not taken: {error}"
             self.note(record.line, why, _json({"aliases": [alias.spelling]}))
+            if not rows:  # refused because a decision outlived the row: none comes back by this
+                left = self.tx.entities.rows([alias.key]).get(alias.key, [])
+                self.tx.entities.delete([row.id for row in left])
 
     def _relate(self, batch: Sequence[RelationRecord]) -> None:
         ends = []
@@ -503,10 +503,8 @@ class _Intake:
             self.counts.mentions += self.tx.edges.add_mentions(found)
             self.tell("mentions", done, total)
         self.counts.mentions += self.tx.edges.add_mentions(words.names())
-        for word, count in words.ordinary():
-            why = (
-                f"{word!r} stands in {count:,} of {total:,} texts, as an ordinary word: not linked."
-            )
+        for spelling, count in words.ordinary():
+            why = f"{spelling!r} stands in {count:,} of {total:,} texts, as an ordinary word: not linked."
             self.note(0, why, "")
 
     def _others(

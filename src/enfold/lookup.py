@@ -34,7 +34,11 @@ def find(tx: Tx, asked: Name, *, nearest: Nearest | None = None) -> Found | Ambi
         return Ambiguous(asked.spelling, tuple(entities[root] for root in sorted(roots)))
     matched = _closest(rows, asked.spelling)
     entity = entities[matched.canonical_id]
-    return Found(entity, asked.spelling, matched.spelling, alias=matched.spelling != entity.name)
+    return _found(entity, asked.spelling, matched)
+
+
+def _found(entity: Entity, asked: str, row: Entity) -> Found:
+    return Found(entity, asked, row.spelling, row.spelling != entity.name, row.id)
 
 
 def _closest(rows: Iterable[Entity], spelling: str) -> Entity:
@@ -61,7 +65,7 @@ def follow(
     if isinstance(result, Ambiguous) and type is not None:
         typed = [entity for entity in result.candidates if entity.type == type]
         if len(typed) == 1:
-            return Found(typed[0], asked, typed[0].spelling, alias=False)
+            return _found(typed[0], asked, typed[0])
     if isinstance(result, Found):
         return result
     if isinstance(result, Ambiguous):
@@ -76,7 +80,7 @@ def _by_id(tx: Tx, entity_id: int, asked: str) -> Found:
     if row is None:
         raise NotFound("unknown", f"There is no entity {entity_id}.", asked=asked, nearest=[])
     entity = row if row.live else tx.entities.many([row.canonical_id])[row.canonical_id]
-    return Found(entity, asked, row.spelling, alias=row.spelling != entity.name)
+    return _found(entity, asked, row)
 
 
 def _ambiguous(asked: str, candidates: tuple[Entity, ...]) -> Conflict:

@@ -299,14 +299,15 @@ class Report:
 class Found:
     """A name that leads to one entity.
 
-    ``asked`` is the spelling as asked; ``matched`` the spelling of the row it hit; ``alias`` says
-    whether that row is not the one shown.
+    ``asked`` is the spelling as asked; ``matched`` the spelling of the row it hit, ``row_id`` that
+    row; ``alias`` says whether it is spelled otherwise than the entity is shown.
     """
 
     entity: Entity
     asked: str
     matched: str
     alias: bool
+    row_id: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -219,13 +219,13 @@ def blocking(rule_set: Iterable[Rule]) -> tuple[Blocking, ...]:
 def offers(name: Name, blockings: Iterable[Blocking]) -> set[int]:
     if not name.letters:
         return set()  # matches its own identity key alone, which is one row
-    return {hashed(key) for block in blockings for key in block.offers(name)}
+    return set(map(hashed, {key for block in blockings for key in block.offers(name)}))
 
 
 def seeks(name: Name, blockings: Iterable[Blocking]) -> set[int]:
     if not name.letters:
         return set()
-    return {hashed(key) for block in blockings for key in block.seeks(name)}
+    return set(map(hashed, {key for block in blockings for key in block.seeks(name)}))
 
 
 # ---- spelling -----------------------------------------------------------------------------------

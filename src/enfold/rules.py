@@ -28,7 +28,9 @@ from enfold.vocabulary import (
     FILE_SUFFIXES,
     FILE_TYPES,
     GENERATIONS,
+    LEADING_LEGAL_FORMS,
     LEGAL_FORMS,
+    LONGEST_LEGAL_FORM,
     ORGANIZATION_TYPES,
     PERSON_GENERATIONS,
     PERSON_TYPES,
@@ -456,27 +458,15 @@ def without_legal_form(name: Name) -> str:
 
 def _strip_forms(words: tuple[str, ...]) -> tuple[str, ...]:
     while True:
-        for form in LEGAL_FORMS:
-            if len(words) <= len(form):
-                continue
-            if words[-len(form) :] == form:
-                words = words[: -len(form)]
+        for size in range(min(LONGEST_LEGAL_FORM, len(words) - 1), 0, -1):
+            if words[-size:] in LEGAL_FORMS:
+                words = words[:-size]
                 break
-            if words[: len(form)] == form and _leads(form):
-                words = words[len(form) :]
+            if words[:size] in LEADING_LEGAL_FORMS:
+                words = words[size:]
                 break
         else:
             return words
-
-
-def _leads(form: tuple[str, ...]) -> bool:
-    """Whether the company form may stand before the name."""
-    return form in _LEADING
-
-
-_LEADING: Final = frozenset(
-    (word,) for word in ["ооо", "оао", "зао", "пао", "ао", "нао", "тоо", "тов", "ат", "ип", "pt"]
-)
 
 
 def legal_form(left: Name, right: Name, _: Context) -> Ruling | None:

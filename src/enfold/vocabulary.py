@@ -203,35 +203,40 @@ ENGLISH_ARTICLES: Final = frozenset(["the", "a", "an", "of"])
 ACRONYM_SILENT: Final = frozenset("of and the for in on at to a an de la le et und für y e".split())
 """Words that an acronym may pass over."""
 
-LEGAL_FORMS: Final = tuple(
-    sorted(
-        (
-            tuple(form.split())
-            for form in """
+_LEGAL_FORMS: Final = """
 ltd|limited|inc|incorporated|corp|corporation|co|company|llc|l l c|llp|lllp|lp|plc|p l c|pllc|pc
 gmbh|g m b h|ggmbh|gmbh co kg|ag|kg|kgaa|ohg|gbr|ug|ev|e v|eg|se
 sa|s a|sas|s a s|sasu|sarl|s a r l|eurl|snc|sca|scop
 srl|s r l|srls|spa|s p a|sapa|ss
 bv|b v|nv|n v|vof|cv|cvba|bvba
 oy|oyj|ab|aktiebolag|asa|as|a s|aps|ivs|ks|hf|ehf
-sro|s r o|spol s r o|vos|zrt|nyrt|kft|bt|doo|d o o|dd|d d|ad|ead|ood|eood|jsc|ojsc|cjsc|pjsc|pao
-sl|s l|slu|sll|sociedad anónima|sociedad anonima|sociedad limitada|sa de cv|s a de c v|sapi de cv|s de rl de cv
+sro|s r o|spol s r o|vos|zrt|nyrt|kft|bt|doo|d o o|dd|d d|ad|ead|ood|eood
+jsc|ojsc|cjsc|pjsc|pao
+sl|s l|slu|sll|sociedad anónima|sociedad anonima|sociedad limitada
+sa de cv|s a de c v|sapi de cv|s de rl de cv
 ltda|limitada|eireli|mei|me
-pty|pty ltd|pty limited|pte|pte ltd|sdn bhd|bhd|berhad|tbk|pt|co ltd|company limited|pvt|pvt ltd|private limited|public limited company
+pty|pty ltd|pty limited|pte|pte ltd|sdn bhd|bhd|berhad|tbk|pt|co ltd|company limited
+pvt|pvt ltd|private limited|public limited company
 kk|k k|kabushiki kaisha|kabushiki gaisha|gk|yk|yugen kaisha
 aş|a ş|anonim şirketi|ltd şti|limited şirketi|san tic|sanayi ve ticaret
 ооо|оао|зао|пао|ао|нао|тоо|тов|ат|пат|ип|чп
 αε|α ε|επε|ε π ε|ικε
 בעמ
-aktiengesellschaft|gesellschaft mit beschränkter haftung|société anonyme|societe anonyme|società per azioni
-""".replace("\n", "|").split("|")
-            if form.strip()
-        ),
-        key=len,
-        reverse=True,
-    )
+aktiengesellschaft|gesellschaft mit beschränkter haftung
+société anonyme|societe anonyme|società per azioni
+"""
+
+LEGAL_FORMS: Final = frozenset(
+    tuple(form.split()) for form in _LEGAL_FORMS.replace("\n", "|").split("|") if form.strip()
 )
-"""Company forms, in words, longest first; they end a name, or start it (``OOO``, ``PT``)."""
+"""Company forms, as words; they end a name."""
+
+LONGEST_LEGAL_FORM: Final = max(map(len, LEGAL_FORMS))
+
+LEADING_LEGAL_FORMS: Final = frozenset(
+    (form,) for form in "ооо оао зао пао ао нао тоо тов ат ип pt".split()
+)
+"""Company forms that stand before a name."""
 
 CJK_LEGAL_FORMS: Final = (
     "股份有限公司",

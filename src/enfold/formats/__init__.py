@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Final
 
@@ -50,16 +51,20 @@ def recognise(head: bytes | Path, source: str = "the file") -> str:
 
 def read(*paths: Path) -> list[Reading]:
     """Open files of any format, told from their content, tables of relations last, so that the
-    names in them are known by then. Every file is looked at before a record of one is read.
+    names in them are known by then. Every file is looked at before a record of one is read; a path
+    ``-`` is the standard input.
 
     Raises:
         Invalid: as ``recognise``.
     """
     looked_at = []
     for path in paths:
-        with opened(path) as file:
-            name, _, last = _recognised(file.name, file.head)
-            looked_at.append((last, Reading(name, file.name, _records(path))))
+        with ExitStack() as stack:
+            file = stack.enter_context(opened(path))
+            name, parser, last = _recognised(file.name, file.head)
+            # A pipe is opened once; of many files only the one being read is kept open.
+            records = _records(path) if file.again else _once(parser, file, stack.pop_all())
+            looked_at.append((last, Reading(name, file.name, records)))
     return [reading for _, reading in sorted(looked_at, key=lambda pair: pair[0])]
 
 
@@ -69,6 +74,11 @@ _Parser = Callable[[Source], Iterator[Record]]
 def _records(path: Path) -> Iterator[Record]:
     with opened(path) as file:
         yield from _recognised(file.name, file.head)[1](file)
+
+
+def _once(parser: _Parser, file: Source, held: ExitStack) -> Iterator[Record]:
+    with held:
+        yield from parser(file)
 
 
 def _recognised(name: str, head: bytes) -> tuple[str, _Parser, bool]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ UNDERSTOOD: Final = (
     '"entities" and "relations") and CSV or TSV tables of entities (a column name, title, entity '
     "or label) or of relations (source and target, from and to, or subject and object)"
 )
+
+STDIN: Final = "/dev/stdin"
 
 READABLE: Final = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 
@@ -60,12 +63,14 @@ _MAGIC: Final = (
 class Source:
     """An opened file: what it is called, its first bytes and all of its bytes, as UTF-8.
 
-    ``stream`` yields the whole file, the head included, without its byte order mark.
+    ``stream`` yields the whole file, the head included, without its byte order mark; ``again``
+    says whether it can be opened once more, which a pipe can't.
     """
 
     name: str
     head: bytes
     stream: BinaryIO
+    again: bool = True
 
 
 @contextmanager
@@ -76,7 +81,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
         Invalid: ``no_such_file``, ``is_a_directory``, ``no_permission``, ``unreadable_file``,
             ``binary_file`` or ``empty_file``, with what to do about it.
     """
-    where = Path(path)
+    where = Path(STDIN if os.fspath(path) == "-" else path)
     try:
         raw = where.open("rb", buffering=0)
     except OSError as error:
@@ -102,7 +107,8 @@ def _decoded(where: Path, raw: io.FileIO) -> Source:
     if b"\r" in head[:-1] and b"\n" not in head:
         buffered = io.BufferedReader(_Returns(buffered), HEAD * 4)
         head = head.replace(b"\r", b"\n")
-    return Source(where.name, head, buffered)
+    again = stat.S_ISREG(os.fstat(raw.fileno()).st_mode) and str(where) != STDIN
+    return Source(where.name, head, buffered, again)
 
 
 def _first_bytes(raw: io.FileIO, size: int) -> bytes:
@@ -193,7 +199,7 @@ class _Chained(io.RawIOBase):
 class _Piped(io.RawIOBase):
     """Bytes of another stream, changed block by block."""
 
-    def __init__(self, inner: io.BufferedReader) -> None:
+    def __init__(self, inner: BinaryIO) -> None:
         self._inner, self._ready, self._ended = inner, memoryview(b""), False
 
     def readable(self) -> bool:
@@ -218,7 +224,7 @@ class _Recoded(_Piped):
     """Another encoding as UTF-8. A lone surrogate becomes bytes that are no UTF-8, so that its
     line is set aside as any other line with broken bytes."""
 
-    def __init__(self, inner: io.BufferedReader, encoding: str) -> None:
+    def __init__(self, inner: BinaryIO, encoding: str) -> None:
         super().__init__(inner)
         self._decoder = codecs.getincrementaldecoder(encoding)("surrogatepass")
 

@@ -12,6 +12,15 @@ from enfold.store.statements import ID_LIST, Statements, id_list
 _MEMORY: Final = "id, content, kind, source, source_tag, caller_id, status, created_at"
 
 
+# How the fact's own memory writes one of its ends.
+_SPELLED: Final = """(SELECT m.spelling FROM mention m
+    WHERE m.memory_id = f.memory_id AND m.asserted_id = {end} ORDER BY m.id LIMIT 1)"""
+
+
+def _columns_of(table: str) -> str:
+    return ", ".join(f"{table}.{column}" for column in _MEMORY.split(", "))
+
+
 class Edges:
     """See ``ports.Edges``."""
 
@@ -88,6 +97,29 @@ class Edges:
         return [
             (memory, [Mention(*values) for values in mentions.of(memory.id)]) for memory in page
         ]
+
+    def owned(self, roots: Sequence[int]) -> list[tuple[int, Memory]]:
+        rows = self._sql.all(
+            f"""SELECT e.canonical_id, {_columns_of("y")}
+            FROM entity e JOIN mention m ON m.asserted_id = e.id
+            JOIN memory y ON y.id = m.memory_id AND y.status = 'active'
+            WHERE e.canonical_id IN {ID_LIST} AND NOT EXISTS
+                (SELECT 1 FROM mention f WHERE f.memory_id = m.memory_id AND f.id < m.id)
+            ORDER BY y.id""",
+            ids=id_list(roots),
+        )
+        return [(root, Memory(*memory)) for root, *memory in rows]
+
+    def stated(self, roots: Sequence[int]) -> list[tuple[Fact, Memory, str | None, str | None]]:
+        rows = self._sql.all(
+            f"""SELECT c.id, c.memory_id, c.subject_id, c.predicate, c.object_id, c.literal,
+                c.confidence, {_columns_of("y")},
+                {_SPELLED.format(end="f.subject_id")}, {_SPELLED.format(end="f.object_id")}
+            FROM fact_counted c JOIN fact f ON f.id = c.id JOIN memory y ON y.id = c.memory_id
+            WHERE c.subject_id IN {ID_LIST} ORDER BY c.id""",
+            ids=id_list(roots),
+        )
+        return [(Fact(*row[:7]), Memory(*row[7:15]), row[15], row[16]) for row in rows]
 
     def delete_memory(self, memory_id: int) -> None:
         self._sql.run("DELETE FROM memory WHERE id = :id", id=memory_id)

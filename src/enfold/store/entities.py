@@ -240,6 +240,24 @@ class Entities:
         )
         return {entity_id: json.loads(stored) for entity_id, stored in rows}
 
+    def attributes_of(self, roots: Sequence[int]) -> dict[int, list[dict[str, object]]]:
+        found: dict[int, list[dict[str, object]]] = {}
+        for root, stored in self._sql.stream(
+            f"""SELECT canonical_id, attributes FROM entity
+            WHERE attributes IS NOT NULL AND canonical_id IN {ID_LIST}
+            ORDER BY canonical_id, folded_into IS NOT NULL, id""",
+            ids=id_list(roots),
+        ):
+            found.setdefault(root, []).append(json.loads(stored))
+        return found
+
+    def shown_names(self, roots: Sequence[int]) -> dict[int, str]:
+        return dict(
+            self._sql.all(
+                f"SELECT root_id, name FROM shown WHERE root_id IN {ID_LIST}", ids=id_list(roots)
+            )
+        )
+
     def set_foreign_id(self, entity_id: int, foreign_id: str | None) -> None:
         self._sql.run(
             "UPDATE entity SET foreign_id = :foreign_id WHERE id = :id",

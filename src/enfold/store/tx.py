@@ -6,6 +6,7 @@ import json
 import sqlite3
 from dataclasses import asdict
 
+from enfold import ports
 from enfold.model import Context
 from enfold.store.conflicts import Conflicts
 from enfold.store.decisions import Decisions
@@ -24,18 +25,21 @@ class Transaction:
 
     def __init__(self, connection: sqlite3.Connection, now: str) -> None:
         sql = Statements(connection, now)
+        entities, edges, decisions = Entities(sql), Edges(sql), Decisions(sql)
+        conflicts = Conflicts(sql)
         self._sql = sql
         self.now = now
         self.run_id: int | None = None
-        self.entities = Entities(sql)
-        self.edges = Edges(sql)
-        self.merges = Merges(sql, self.edges.mark)
-        self.decisions = Decisions(sql)
-        self.conflicts = Conflicts(sql)
-        self.suggestions = Suggestions(sql, self.entities, self.decisions, self.conflicts)
-        self.names = NameIndex(sql)
-        self.runs = Runs(sql)
-        self.invariants = Invariants(sql, self.edges.mark)
+        self.entities: ports.Entities = entities
+        self.edges: ports.Edges = edges
+        self.merges: ports.Merges = Merges(sql, edges.mark)
+        self.decisions: ports.Decisions = decisions
+        self.conflicts: ports.Conflicts = conflicts
+        self.suggestions: ports.Suggestions = Suggestions(sql, entities, decisions, conflicts)
+        self.names: ports.NameIndex = NameIndex(sql)
+        self.runs: ports.Runs = Runs(sql)
+        self.invariants: ports.Invariants = Invariants(sql, edges.mark)
+        self._store_mark = edges.store_mark
 
     def context(self) -> Context | None:
         stored = self._sql.value("SELECT value FROM meta WHERE name = 'context'")
@@ -54,4 +58,4 @@ class Transaction:
 
     def before_commit(self) -> None:
         """What is held back until the end."""
-        self.edges.store_mark()
+        self._store_mark()

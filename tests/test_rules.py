@@ -1,0 +1,206 @@
+"""Rules are a table; so is their test."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from enfold.errors import Invalid
+from enfold.model import Context, Verdict
+from enfold.names import Name
+from enfold.rules import RULE_SETS, RULES, common_among, edits, explain, rule_on, tolerance
+from tests.test_pairs import graphs_of_names
+
+DATA = Path(__file__).parent / "data"
+CONTEXT = Context()
+
+
+def rows() -> list[dict[str, str]]:
+    text = (DATA / "pairs.tsv").read_text(encoding="utf-8")
+    return list(csv.DictReader(text.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def names(row: dict[str, str]) -> tuple[Name, Name]:
+    return Name.of(row["left"], row["left_type"]), Name.of(row["right"], row["right_type"])
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: " | ".join(list(row.values())[:4]))
+def test_each_labelled_pair_is_ruled_as_labelled_from_either_side(row: dict[str, str]) -> None:
+    left, right = names(row)
+    for ruling in (rule_on(left, right, CONTEXT), rule_on(right, left, CONTEXT)):
+        assert ruling.verdict == row["verdict"]
+        assert ruling.reason
+        if ruling.verdict is not Verdict.APART:  # of vetoes, one is as good as another
+            assert ruling.rule == row["rule"]
+
+
+FURTHER = [
+    # numbers
+    ("Samsung S9", None, "Samsung S9+", None, "APART", "version"),
+    ("GBJ57-83", None, "GBJ57—83", None, "FOLD", "identical"),
+    ("Python 3.11", None, "Python 311", None, "APART", "version"),
+    ("10,000 Maniacs", None, "10000 Maniacs", None, "FOLD", "identical"),
+    ("ASR1603", None, "ASR1605", None, "APART", "version"),
+    ("Series A", None, "Series B", None, "APART", "version"),
+    ("7zip", None, "7-Zip", None, "FOLD", "identical"),
+    ("Windows Server 2012R2", None, "Windows Server 2012 R2", None, "FOLD", "identical"),
+    ("Chapter 1st", None, "Chapter 1", None, "ASK", "none"),
+    ("power.c", None, "power.h", None, "APART", "extension"),
+    ("index.js", "file", "index.ts", "file", "APART", "extension"),
+    ("§4 Format", None, "§5 Format", None, "APART", "version"),
+    # symbols and punctuation
+    ("Disney+", None, "Disney", None, "ASK", "symbol"),
+    ("Notepad ++", None, "Notepad", None, "ASK", "symbol"),
+    ("A$AP Rocky", None, "AAP Rocky", None, "ASK", "symbol"),
+    ("Nidoran♀", None, "Nidoran♂", None, "APART", "symbol"),
+    ("A → B path", None, "A ← B path", None, "APART", "symbol"),
+    ("PR #12", None, "PR 12", None, "FOLD", "identical"),
+    ("“Claude Code”", None, "Claude Code", None, "FOLD", "identical"),
+    ("(中国) 银行", None, "（中国）银行", None, "FOLD", "identical"),
+    ("GB／T 1", None, "GB/T 1", None, "FOLD", "identical"),
+    ("--force", None, "force", None, "ASK", "punctuation"),
+    ("$ref", None, "ref", None, "ASK", "punctuation"),
+    ("Coca-Cola™", None, "coca cola", None, "FOLD", "identical"),
+    ("O'Brien", None, "OBrien", None, "FOLD", "identical"),
+    ("ada@lovelace.com", None, "adalovelace.com", None, "ASK", "symbol"),
+    # people
+    ("Mr. S. Smith", "person", "Mrs. Smith", "person", "APART", "opposed"),
+    ("MrsSmith", "person", "Mrs. Smith", "person", "FOLD", "identical"),
+    ("Sherlock Holmes", "person", "Mr. Holmes", "person", "ASK", "person"),
+    ("Holmes", "person", "Mr. Holmes", "person", "ASK", "person"),
+    ("J. R. R. Tolkien", "person", "John Ronald Reuel Tolkien", "person", "ASK", "person"),
+    ("Jane Q. Public", "person", "Jane Public", "person", "ASK", "person"),
+    ("Ada L.", "person", "Ada Lovelace", "person", "ASK", "person"),
+    ("Ada L.", "person", "Ada K.", "person", "APART", "version"),
+    ("Артём Соколов", "person", "Артём", "person", "ASK", "person"),
+    ("김민수", "person", "민수", "person", "ASK", "person"),
+    ("李明", "person", "李明博", "person", "APART", "none"),
+    ("Ruby Capital", "organization", "Cast Capital", "organization", "APART", "none"),
+    ("Tigran", "person", "Iran", "place", "APART", "none"),
+    ("Bob", "person", "Robert Chen", "person", "APART", "none"),
+    ("🚀", "person", "🎯", "person", "APART", "none"),
+    # spelling
+    ("Zoë.md", None, "Zoe\u0308.md", None, "FOLD", "identical"),
+    ("Windows 10 LTSB", None, "Windows 10 LTSC", None, "APART", "none"),
+    ("Hazard", None, "Hazards", None, "ASK", "spelling"),
+    ("@testing-library/jest-native", None, "@testing-library/react-native", None, "APART", "none"),
+    ("東京, Japan", None, "大阪, Japan", None, "APART", "none"),
+    ("北京 University", None, "北京 Univeristy", None, "ASK", "spelling"),
+    ("Соколов", None, "Sokolov", None, "ASK", "transliterated"),
+    # words
+    ("New York City", None, "NYC", None, "ASK", "acronym"),
+    ("Andreessen Horowitz", None, "a16z", None, "ASK", "acronym"),
+    ("Model Context Protocol (MCP)", None, "MCP", None, "ASK", "acronym"),
+    ("Industrial Research", None, "Industrial Research Ltd", None, "ASK", "contained"),
+    ("ООО Ромашка", None, "Ромашка", None, "ASK", "legal-form"),
+    ("NodeJS", None, "Node", None, "ASK", "js-suffix"),
+    ("Node.js", "file", "Node", None, "APART", "extension"),
+    ("Las Vegas", None, "Vegas", None, "APART", "none"),
+    ("Alpha Project", None, "Project Alpha", None, "ASK", "reordered"),
+]
+
+
+@pytest.mark.parametrize("row", FURTHER, ids=lambda row: f"{row[0]} | {row[2]}")
+def test_further_pairs_of_the_kind_are_ruled_as_they_should_be(
+    row: tuple[str, str | None, str, str | None, str, str],
+) -> None:
+    left, right = Name.of(row[0], row[1]), Name.of(row[2], row[3])
+    for ruling in (rule_on(left, right, CONTEXT), rule_on(right, left, CONTEXT)):
+        assert (ruling.verdict, ruling.rule) == (row[4], row[5])
+
+
+@given(graphs_of_names())
+@settings(max_examples=100, deadline=None)
+def test_a_ruling_is_the_same_from_either_side(found: list[Name]) -> None:
+    for left in found[:8]:
+        for right in found[:8]:
+            one, other = rule_on(left, right, CONTEXT), rule_on(right, left, CONTEXT)
+            assert (one.verdict, one.rule, one.score) == (other.verdict, other.rule, other.score)
+
+
+@given(graphs_of_names())
+@settings(max_examples=100, deadline=None)
+def test_names_of_one_fold_key_fold_or_are_too_short_to(found: list[Name]) -> None:
+    for left in found:
+        for right in found:
+            if left.fold_key == right.fold_key:
+                ruling = rule_on(left, right, CONTEXT)
+                assert ruling.verdict is Verdict.FOLD or ruling.rule == "short-key"
+
+
+@given(st.text(min_size=1, max_size=40), st.text(min_size=1, max_size=40))
+@settings(max_examples=500, deadline=None)
+def test_any_two_texts_get_a_ruling_with_a_reason(left: str, right: str) -> None:
+    try:
+        pair = Name.of(left, "person"), Name.of(right, "person")
+    except Invalid:
+        return
+    ruling = rule_on(*pair, CONTEXT)
+    assert ruling.reason
+    assert 0 <= ruling.score <= 1
+
+
+def test_trusted_types_that_disagree_ask_even_of_one_spelling() -> None:
+    trusted = Context(types_trusted=True)
+    company, fruit = Name.of("Apple", "company"), Name.of("apple", "fruit")
+    assert rule_on(company, fruit, trusted).rule == "typed"
+    assert rule_on(company, fruit, CONTEXT).verdict is Verdict.FOLD
+
+
+def test_the_strict_rules_are_those_of_the_seeds() -> None:
+    strict = Context(rules="strict")
+    assert [r.name for r in RULE_SETS["strict"]] == [
+        "version",
+        "extension",
+        "identical",
+        "contained",
+        "person",
+        "spelling",
+    ]
+    assert rule_on(Name.of("Google+"), Name.of("Google"), strict).verdict is Verdict.FOLD
+    assert rule_on(Name.of("C#"), Name.of("C"), strict).rule == "short-key"
+
+
+def test_unknown_rules_are_refused_by_name() -> None:
+    with pytest.raises(Invalid, match="lenient"):
+        rule_on(Name.of("a"), Name.of("b"), Context(rules="lenient"))
+
+
+def test_one_differing_word_of_two_common_ones_is_not_a_misspelling() -> None:
+    left, right = Name.of("Data Stores"), Name.of("Data Storey")
+    assert rule_on(left, right, CONTEXT).rule == "spelling"
+    assert rule_on(left, right, Context(frozenset({"stores", "storey"}))).rule == "none"
+
+
+def test_words_are_common_from_five_names_on() -> None:
+    from collections import Counter
+
+    assert common_among(Counter({"data": 5, "store": 4, "the": 9}), 20) == {"data"}
+    assert common_among(Counter({"data": 99, "store": 100}), 1_000_000) == {"store"}
+
+
+@pytest.mark.parametrize(("letters", "allowed"), [(4, 0), (5, 1), (7, 1), (8, 2), (200, 2)])
+def test_the_tolerance_grows_with_the_letters(letters: int, allowed: int) -> None:
+    assert tolerance(letters) == allowed
+
+
+def test_a_long_name_may_differ_in_one_place_only() -> None:
+    long = "a" * 20 + "b" * 20
+    assert edits((long,), (long[:10] + "xy" + long[12:],)) == 2
+    assert edits((long,), ("x" + long[1:-1] + "y",)) is None
+
+
+def test_explaining_a_pair_lists_every_rule_in_order() -> None:
+    steps = explain(Name.of("GPT-4"), Name.of("GPT-4o"), CONTEXT)
+    assert [rule.name for rule, _ in steps] == [rule.name for rule in RULES]
+    assert [rule.name for rule, ruling in steps if ruling] == ["version"]
+
+
+def test_every_rule_says_what_it_sees_and_where_it_comes_from() -> None:
+    for rule in RULES:
+        assert rule.sees.endswith(".")
+        assert rule.source.endswith(".")
