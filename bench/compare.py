@@ -112,7 +112,7 @@ WAYS: Final[dict[str, Callable[[Named], Pairs]]] = {
 
 
 def find(way: str, count: int, out: str) -> dict[str, Any]:
-    """Finds and rules pairs, and keeps the pairs worth asking, and those of one truth, in a file."""
+    """Finds pairs, rules them, and keeps those worth asking in a file."""
     from bench.generate import generate
 
     from enfold.model import Context, Verdict

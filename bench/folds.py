@@ -158,7 +158,7 @@ def main() -> None:
     parser.add_argument("--batch", type=measure.sizes, default="50k", help="folds at once")
     parser.add_argument("--hub", type=measure.sizes, default="15k", help="mentions of a hub")
     parser.add_argument("--times", type=int, default=300, help="calls of each kind")
-    parser.add_argument("--workers", type=int, default=1, help="processes that build the graph")
+    parser.add_argument("--workers", type=int, default=measure.cores(), help="to build the graph")
     parser.add_argument("--folder", help="where the files go while it runs")
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()

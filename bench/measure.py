@@ -143,17 +143,21 @@ def sizes(text: str) -> list[int]:
     return found
 
 
+def cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def machine() -> str:
     """Versions, machine, and the load of the minute before, in a line."""
     import sqlite3
     from importlib.metadata import version
 
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
     libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "rapidfuzz"))
     return (
         f"Python {platform.python_version()}, SQLite {sqlite3.sqlite_version}, {libraries}; "
-        f"{platform.system()} {platform.machine()}, {cores} cores, {memory:.0f} GiB, "
+        f"{platform.system()} {platform.machine()}, {cores()} cores, {memory:.0f} GiB, "
         f"load {os.getloadavg()[0]:.1f}"
     )
 

@@ -161,7 +161,9 @@ def main() -> None:
     parser.add_argument(
         "--sizes", type=measure.sizes, default="1k,10k,100k", help="such as 1k,10k,1M"
     )
-    parser.add_argument("--workers", type=int, default=1, help="processes that find pairs")
+    parser.add_argument(
+        "--workers", type=int, default=measure.cores(), help="processes that find pairs"
+    )
     parser.add_argument("--folder", help="where the files go while it runs")
     parser.add_argument("--json", action="store_true")
     asked = parser.parse_args()
@@ -199,18 +201,16 @@ def main() -> None:
         )
     )
     print("\nQuestions by rule, and how many of them are right:\n")
-    print(
-        measure.table(
-            [
-                {"names": s.result["names"]}
-                | {
-                    rule: f"{right:,} of {all_:,}"
-                    for rule, (all_, right) in s.result["rules"].items()
-                }
-                for s in truths
-            ]
-        )
-    )
+    rules = sorted({rule for s in truths for rule in s.result["rules"]})
+    print(measure.table([{"rule": rule} | _tallies(rule, truths) for rule in rules]))
+
+
+def _tallies(rule: str, truths: list[measure.Measured]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for size in truths:
+        asked, right = size.result["rules"].get(rule, (0, 0))
+        found |= {f"{size.result['names']:,}": asked, f"right of {size.result['names']:,}": right}
+    return found
 
 
 if __name__ == "__main__" and not measure.serve_step(STEPS):

@@ -267,6 +267,18 @@ def test_an_alias_that_is_a_name_of_its_own_is_noted_and_not_folded(store: Sqlit
         assert tx.entities.count_live() == 2
 
 
+def test_an_alias_of_two_entities_goes_to_the_first_and_is_noted(store: SqliteStore) -> None:
+    made = take(
+        store,
+        EntityRecord(1, "Audio Video", aliases=("AV", "av")),
+        EntityRecord(2, "Anti Virus", aliases=("AV",)),
+    )
+    assert made.aliases == 1
+    assert [note.line for note in made.notes] == [2]
+    with store.read() as tx:
+        assert tx.entities.by_key("av")[0].canonical_id == id_of(store, "Audio Video")
+
+
 def test_an_alias_that_was_reverted_is_not_taken_again(store: SqliteStore) -> None:
     record = EntityRecord(1, "Kubernetes", aliases=("K8s",))
     take(store, record)

@@ -1,4 +1,4 @@
-"""The candidates are complete: what ruling all against all would propose is found, by every rule."""
+"""The candidates are complete: what ruling all against all would propose is found."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ FURTHER = [
     ("Series A", None, "Series B", None, "APART", "version"),
     ("7zip", None, "7-Zip", None, "FOLD", "identical"),
     ("Windows Server 2012R2", None, "Windows Server 2012 R2", None, "FOLD", "identical"),
-    ("Chapter 1st", None, "Chapter 1", None, "ASK", "none"),
+    ("The 2nd Edition", None, "The 2 Edition Press", None, "APART", "none"),
     ("power.c", None, "power.h", None, "APART", "extension"),
     ("index.js", "file", "index.ts", "file", "APART", "extension"),
     ("§4 Format", None, "§5 Format", None, "APART", "version"),

@@ -12,16 +12,25 @@ from typing import Any, Self
 
 from enfold import (
     check as checks,
+)
+from enfold import (
     conflicts as queue,
+)
+from enfold import (
     folds,
     formats,
-    guard,
     intake,
-    lookalikes as alike,
     lookup,
-    related as neighbours,
-    resolve as passes,
     rules,
+)
+from enfold import (
+    lookalikes as alike,
+)
+from enfold import (
+    related as neighbours,
+)
+from enfold import (
+    resolve as passes,
 )
 from enfold.errors import Invalid, NotFound, Refused
 from enfold.evaluate import Evaluation, read_labelled
@@ -537,7 +546,7 @@ class Graph:
             found = self._follow(tx, entity)
             return folds.rename(tx, found.entity, name, actor=actor or self._actor)
 
-    def alias(self, entity: str | int, spelling: str, *, actor: str | None = None) -> Merge:
+    def alias(self, entity: str | int, spelling: str, *, actor: str | None = None) -> Merge | None:
         """Declare that a spelling leads to an entity.
 
         Raises:

@@ -24,16 +24,18 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import IO, Any, Final
 
 from enfold import folds, names
-from enfold.errors import Invalid, Refused
+from enfold.errors import Invalid
 from enfold.model import (
     DecidedBy,
     EntityRecord,
     Imported,
     Memory,
     Mention,
+    Proposal,
     Record,
     RelationRecord,
     SetAside,
+    Verdict,
 )
 from enfold.names import Name
 from enfold.ports import NewFact, NewMemory, NewRow, Progress, Row, Tx
@@ -50,6 +52,9 @@ SHOWN: Final = 200
 ORDINARY: Final = 10
 """A name that is a word in lower case is taken as the word where it stands in more texts of an
 import than this and than one in fifty."""
+
+_Alias = tuple[EntityRecord, Name, Name]
+"""An alias: the record that gives it, the entity's name, the alias."""
 
 _Edge = tuple[int, int, str]
 """A mention: memory, row, spelling as written."""
@@ -346,9 +351,16 @@ class _Intake:
 
     def aliases_and_relations(self, later: IO[str]) -> None:
         """Aliases first: a relation may name its end by one."""
+        aliases: list[_Alias] = []
         for record in _unpacked(later, EntityRecord):
             assert isinstance(record, EntityRecord)
-            self._alias(record)
+            for spelling in record.aliases:
+                if alias := self.named(replace(record, aliases=(spelling,)), spelling):
+                    aliases.append((record, Name.of(record.name), alias))
+            if len(aliases) >= BATCH:
+                self._call(aliases)
+                aliases = []
+        self._call(aliases)
         later.seek(0)
         done, batch = 0, []
         for record in _unpacked(later, RelationRecord):
@@ -364,39 +376,55 @@ class _Intake:
             self.tell("relations", done + len(batch))
         self._relation_keys()
 
-    def _alias(self, record: EntityRecord) -> None:
-        owner_name = Name.of(record.name)
-        rows = self.tx.entities.rows([owner_name.key])[owner_name.key]
-        owner = self._row(rows, record.foreign_id)
-        if owner is None:
-            return  # set aside with its entity
-        for spelling in record.aliases:
-            alias = self.named(replace(record, aliases=(spelling,)), spelling)
-            if alias is not None and alias.key != owner_name.key:
-                self._call(record, owner, alias)
+    def _call(self, aliases: Sequence[_Alias]) -> None:
+        """Let aliases that nothing else is called lead to their entities."""
+        keys = {name.key for _, *both in aliases for name in both}
+        rows = self.tx.entities.rows(sorted(keys))
+        new: dict[str, tuple[_Alias, Row]] = {}
+        for asked in aliases:
+            record, name, alias = asked
+            owner = self._row(rows[name.key], record.foreign_id)
+            if owner is None:
+                continue  # set aside with its entity
+            others: Sequence[Row] = rows.get(alias.key, [])
+            if alias.key in new and new[alias.key][1].canonical_id != owner.canonical_id:
+                others = [new[alias.key][1]]
+            if not others:
+                new.setdefault(alias.key, (asked, owner))
+            elif all(row.canonical_id != owner.canonical_id for row in others):
+                why = f"it is a name of {others[0].spelling!r} here"
+                self._not_called(asked, f"{why}; the two are not folded.")
+        self._fold(list(new.values()))
 
-    def _call(self, record: EntityRecord, owner: Row, alias: Name) -> None:
-        rows = self.tx.entities.rows([alias.key]).get(alias.key, [])
-        if any(row.canonical_id == owner.canonical_id for row in rows):
-            return
-        try:
-            folds.alias(
-                self.tx,
-                self.tx.entities.many([owner.canonical_id])[owner.canonical_id],
-                alias,
-                rule="imported",
-                decided_by=DecidedBy.IMPORT,
-                reason=f"{self.source} gives “{alias.spelling}” as an alias.",
-                source_tag=TAG,
-                run_id=self.run_id,
-            )
-            self.counts.aliases += 1
-        except Refused as error:
-            why = f"The alias {alias.spelling!r} of {record.name!r} is not taken: {error}"
-            self.note(record.line, why, _json({"aliases": [alias.spelling]}))
-            if not rows:  # refused because a decision outlived the row: none comes back by this
-                left = self.tx.entities.rows([alias.key]).get(alias.key, [])
-                self.tx.entities.delete([row.id for row in left])
+    def _fold(self, new: Sequence[tuple[_Alias, Row]]) -> None:
+        ids = self.tx.entities.add_many(
+            [
+                NewRow(alias, type=owner.type, alias_only=True, source_tag=TAG)
+                for (_, _, alias), owner in new
+            ]
+        )
+        steps: dict[int, tuple[_Alias, Proposal]] = {}
+        for row_id, (asked, owner) in zip(ids, new, strict=True):
+            assert row_id is not None  # looked up under the same lock
+            why = f"{self.source} gives “{asked[2].spelling}” as an alias."
+            proposal = Proposal(row_id, owner.id, Verdict.FOLD, folds.IMPORTED, 1.0, why)
+            steps[row_id] = asked, proposal
+        batch = folds.fold_batch(
+            self.tx,
+            [proposal for _, proposal in steps.values()],
+            decided_by=DecidedBy.IMPORT,
+            run_id=self.run_id,
+        )
+        self.counts.aliases += len(batch.folds)
+        for refused in batch.refused:
+            self._not_called(steps[refused.proposal.left_id][0], refused.reason)
+        # A decision outlived its row; no row comes back by asking again.
+        self.tx.entities.delete([refused.proposal.left_id for refused in batch.refused])
+
+    def _not_called(self, asked: _Alias, reason: str) -> None:
+        record, _, alias = asked
+        why = f"The alias {alias.spelling!r} of {record.name!r} is not taken: {reason}"
+        self.note(record.line, why, _json({"aliases": [alias.spelling]}))
 
     def _relate(self, batch: Sequence[RelationRecord]) -> None:
         ends = []
@@ -504,7 +532,8 @@ class _Intake:
             self.tell("mentions", done, total)
         self.counts.mentions += self.tx.edges.add_mentions(words.names())
         for spelling, count in words.ordinary():
-            why = f"{spelling!r} stands in {count:,} of {total:,} texts, as an ordinary word: not linked."
+            share = f"{count:,} of {total:,} texts"
+            why = f"{spelling!r} stands in {share}, as an ordinary word: not linked."
             self.note(0, why, "")
 
     def _others(

@@ -1,4 +1,4 @@
-"""Names that look alike and must stay apart: what the vetoes keep from folding, for people to read."""
+"""Names that look alike and must stay apart: what vetoes keep from folding, for people to read."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Ruling:
     Attributes:
         verdict: FOLD, ASK or APART.
         rule: the rule that decided, or ``"none"`` where no rule proposes the pair.
-        score: 0 to 1, the rule's prior that the two are one thing; ranks questions, decides nothing.
+        score: 0 to 1, the rule's prior that the two are one; ranks questions, decides nothing.
         reason: a sentence a person can read.
     """
 

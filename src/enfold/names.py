@@ -23,7 +23,14 @@ from typing import TYPE_CHECKING, Any, Final
 from anyascii import anyascii
 
 from enfold.errors import Invalid
-from enfold.vocabulary import FILE_SUFFIXES, FOLD_MARKS, NAME_TITLES, ORDINAL_ENDINGS, POST_NOMINALS, ROMAN
+from enfold.vocabulary import (
+    FILE_SUFFIXES,
+    FOLD_MARKS,
+    NAME_TITLES,
+    ORDINAL_ENDINGS,
+    POST_NOMINALS,
+    ROMAN,
+)
 
 if TYPE_CHECKING:
     from functools import cached_property
@@ -72,6 +79,7 @@ _CJK = re.compile(
 )
 _LONE_DOT = re.compile(r"(?<!\d)\.|\.(?!\d)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_PLAIN = re.compile("[a-z][a-z ]*")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"(\d+)([+%]*)([^\W\d_]{1,2}(?![^\W_]))?")
 _NUMERONYM = re.compile(r"(?<![^\W_])[^\W\d_]\d{1,2}[^\W\d_](?![^\W_])")
@@ -103,8 +111,8 @@ _CLOSERS = {
     "¿": "?",
     "¡": "!",
 }
-_SYMBOL = re.compile("[+#$@<>=^±×÷≠≤≥→←↑↓∞√♀♂♭\u20a0-\u20bf¢£¤¥\u0e3f]+")  # noqa: RUF001
-_APOSTROPHES = "'’ʼ‘`´"  # noqa: RUF001
+_SYMBOL = re.compile("[+#$@<>=^±×÷≠≤≥→←↑↓∞√♀♂♭\u20a0-\u20bf¢£¤¥\u0e3f]+")
+_APOSTROPHES = "'’ʼ‘`´"
 
 
 class _Table(dict[int, str | None]):
@@ -208,6 +216,12 @@ class Name:
         return folded(self.text)
 
     @cached_property
+    def _plain(self) -> bool:
+        """Whether it is ASCII letters and blanks alone, as most names are: no number, symbol,
+        suffix or leading punctuation to look for."""
+        return _PLAIN.fullmatch(self.folded) is not None
+
+    @cached_property
     def key(self) -> str:
         """Identity: NFKC, case folded, blanks collapsed, invisible characters removed, one leading
         ``@`` dropped."""
@@ -219,7 +233,7 @@ class Name:
     @cached_property
     def letters(self) -> str:
         """Every letter and digit, case folded, in order."""
-        return letters_of(self.folded)
+        return self.folded.replace(" ", "") if self._plain else letters_of(self.folded)
 
     @cached_property
     def merge_key(self) -> str:
@@ -255,6 +269,8 @@ class Name:
     @cached_property
     def words(self) -> tuple[str, ...]:
         """The words, case folded, each of letters and digits only."""
+        if self._plain:
+            return tuple(self.folded.split())
         if self.text.isascii():
             words = _split(self.folded)
             return words if "." not in self.folded else tuple(w.replace(".", "") for w in words)
@@ -264,7 +280,7 @@ class Name:
     def _number_parts(self) -> tuple[tuple[str, str], ...]:
         """(number, letters that follow it directly), in order."""
         text = self.folded
-        if _DIGIT.search(text) is None:
+        if self._plain or _DIGIT.search(text) is None:
             return ()
         found = []
         plain_text = _NUMERONYM.sub(" ", _THOUSANDS.sub("", text))
@@ -299,9 +315,9 @@ class Name:
     def symbols(self) -> str:
         """The symbols that bear meaning: ``+`` and ``#`` behind a word, currency signs, ``@``
         inside, comparison and direction signs. Brackets in pairs are decoration."""
-        text = self.text.replace("♯", "#")
-        if text.isalnum():
+        if self._plain:
             return ""
+        text = self.text.replace("♯", "#")
         paired = text.count("<") == text.count(">")
         found: list[str] = []
         for match in _SYMBOL.finditer(text, self._start):
@@ -326,7 +342,7 @@ class Name:
     def prefix(self) -> str:
         """Leading punctuation that is part of the name (``.next``, ``--force``, ``$ref``). Paired
         quotes and brackets, emoji, bullets and one ``@`` are not."""
-        return self._scan_prefix()[0] if self.letters else ""
+        return self._scan_prefix()[0] if self.letters and not self._plain else ""
 
     def _scan_prefix(self) -> tuple[str, int]:
         text, prefix = self.text, ""
@@ -350,19 +366,19 @@ class Name:
     @cached_property
     def stem(self) -> str:
         """The letters before a final dot and suffix, where there is one, else ""."""
-        match = _EXTENSION.fullmatch(self.folded)
+        match = None if self._plain else _EXTENSION.fullmatch(self.folded)
         return letters_of(match.group(1)) if match else ""
 
     @cached_property
     def extension(self) -> str:
         """What stands behind the final dot, where it could be a file or domain suffix."""
-        match = _EXTENSION.fullmatch(self.folded)
+        match = None if self._plain else _EXTENSION.fullmatch(self.folded)
         return match.group(2) if match else ""
 
     @cached_property
     def bracketed(self) -> tuple[str, str] | None:
         """(letters outside, letters inside) of a name with one bracketed part."""
-        match = _BRACKETED.search(self.folded)
+        match = None if self._plain else _BRACKETED.search(self.folded)
         if match is None:
             return None
         outside = letters_of(self.folded[: match.start()] + " " + self.folded[match.end() :])

@@ -1,10 +1,10 @@
 """How the pairs of each rule are found without comparing every name with every other.
 
-A rule gives a name the keys it *offers* and the keys it *seeks*; two names are a candidate pair where
-one seeks what the other offers. Most rules seek a derived form among the whole names, so that phrases
-never meet phrases; only equality rules seek what they offer. Spelling has keys of its own: names that
-share what is left after deleting up to two letters (a full pass), or a segment found again within a
-shift of two (a single name against an index).
+A rule gives a name the keys it *offers* and the keys it *seeks*; two names are a candidate pair
+where one seeks what the other offers. Most rules seek a derived form among the whole names, so that
+phrases never meet phrases; only equality rules seek what they offer. Spelling has keys of its own:
+names that share what is left after deleting up to two letters (a full pass), or a segment found
+again within a shift of two (a single name against an index).
 
 No cap drops a pair. A pair that ``rules.rule_on`` would fold or ask about is always a candidate; a
 candidate need not be ruled anything.
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise, product
 from typing import Final
 
 import xxhash
@@ -52,8 +52,12 @@ def _identical(name: Name) -> Iterable[str]:
     return (f"i{name.letters}",)
 
 
-def _contained(name: Name) -> Iterable[str]:
-    return () if name.prefix else (f"e{phrase}" for phrase in rules.phrases(name))
+def _contained(name: Name) -> Iterator[str]:
+    if not name.prefix:
+        for phrase in rules.phrases(name):
+            # A phrase that leaves every number behind belongs to a name the numbers part from it.
+            if not name.numbers or any(map(str.isdigit, phrase)):
+                yield f"e{phrase}"
 
 
 def _person_offers(name: Name) -> Iterator[str]:
@@ -65,10 +69,11 @@ def _person_offers(name: Name) -> Iterator[str]:
     yield "u" + " ".join(words)
     if 1 < len(words) <= 1 + LONGER:
         yield from (f"w{word}" for word in words)
+    if len(words) > 1:
+        yield from (f"q{short}" for short in _abbreviations(words))
     for part in _parts(words, fewest=1):
         yield "x" + " ".join(part)
-    if len(words) > 1:
-        yield from _patterns(words)
+        yield from (f"p{short}" for short in _abbreviations(part))
     if name.cjk and rules.is_cjk_only(name.letters):
         yield from (f"c{inner}" for inner in _cjk_inner(name.letters))
 
@@ -85,8 +90,13 @@ def _person_seeks(name: Name) -> Iterator[str]:
         yield f"w{words[0]}"
     else:
         yield "x" + " ".join(words)
-        if any(len(word) == 1 for word in words):
-            yield from _patterns(words)
+        if _abbreviated(words):
+            for short in _abbreviations(words):
+                yield f"q{short}"
+                yield f"p{short}"
+            for part in _parts(words, fewest=1):
+                if _abbreviated(part):
+                    yield "q" + " ".join(part)
     if name.cjk:
         yield f"c{name.letters}"
 
@@ -97,14 +107,17 @@ def _parts(words: tuple[str, ...], *, fewest: int) -> Iterator[tuple[str, ...]]:
         yield from combinations(words, size)
 
 
-def _patterns(words: tuple[str, ...]) -> Iterator[str]:
-    """The initials of the name and of its parts, each with one word in full: what a name with an
-    initial shares with every name it may stand for."""
-    for part in _parts(words, fewest=0):
-        starts = "".join(word[0] for word in part)
-        for at, word in enumerate(part):
-            if len(word) > 1:
-                yield f"p{starts} {at} {word}"
+def _abbreviated(words: tuple[str, ...]) -> bool:
+    return any(len(word) == 1 for word in words)
+
+
+def _abbreviations(words: tuple[str, ...]) -> Iterator[str]:
+    """The words with some, and not all, written as initials: how else they may be written. A name
+    that has initials itself is found under them, a full one under nothing it was not written as."""
+    ways = product(*((word, word[0]) if len(word) > 1 else (word,) for word in words))
+    for way in dict.fromkeys(ways):
+        if _abbreviated(way) and any(len(word) > 1 for word in way):
+            yield " ".join(way)
 
 
 def _cjk_inner(letters: str) -> Iterator[str]:
@@ -217,12 +230,14 @@ def blocking(rule_set: Iterable[Rule]) -> tuple[Blocking, ...]:
 
 
 def offers(name: Name, blockings: Iterable[Blocking]) -> set[int]:
+    """The hashes of the keys a name offers."""
     if not name.letters:
         return set()  # matches its own identity key alone, which is one row
     return set(map(hashed, {key for block in blockings for key in block.offers(name)}))
 
 
 def seeks(name: Name, blockings: Iterable[Blocking]) -> set[int]:
+    """The hashes of the keys a name seeks."""
     if not name.letters:
         return set()
     return set(map(hashed, {key for block in blockings for key in block.seeks(name)}))
@@ -257,9 +272,9 @@ def deletions(pieces: tuple[str, ...]) -> set[str]:
     left = {text} | {text[:i] + text[i + 1 :] for i in free}
     if tolerance(len(text)) < 2:
         return left
-    both = combinations(free, 2)
+    both: Iterator[tuple[int, int]] = combinations(free, 2)
     if len(text) > ONE_PLACE:
-        both = (pair for pair in zip(free, free[1:], strict=False) if pair[1] - pair[0] == 1)  # type: ignore[assignment]
+        both = ((i, j) for i, j in pairwise(free) if j == i + 1)
     return left | {text[:i] + text[i + 1 : j] + text[j + 1 :] for i, j in both}
 
 
@@ -317,7 +332,7 @@ def _signed(key: int) -> int:
 
 
 def index_keys(name: Name, blockings: Iterable[Blocking]) -> set[int]:
-    """The keys a name is stored under: what it offers, what it seeks, its segments. Signed 64-bit."""
+    """The keys a name is stored under: what it offers and seeks, its segments. Signed 64-bit."""
     blocks = tuple(blockings)
     keys = offers(name, blocks) | segments(name)
     return {_signed(k) for k in keys} | {_signed(k ^ _SEEK_SALT) for k in seeks(name, blocks)}

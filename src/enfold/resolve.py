@@ -4,8 +4,8 @@ Gather reads the names in one snapshot. The search, which is long, holds no tran
 that depends on the state of the graph (folds, decisions, the queue) is planned inside the one that
 applies it, so that nothing planned is out of date; a dry run is that transaction rolled back.
 
-What the rules say of two names depends on the names alone, so each row is looked at once: a pass over
-what is new finds what a full pass would, with the context the last full pass froze.
+What the rules say of two names depends on the names alone, so each row is looked at once: a pass
+over what is new finds what a full pass would, with the context the last full pass froze.
 """
 
 from __future__ import annotations
@@ -119,8 +119,8 @@ class Settled:
 def gather(
     tx: Tx, *, full: bool, rule_set: str | None = None, types_trusted: bool | None = None
 ) -> Seen:
-    """The names to look at. A first pass, changed rules or types, another version of either, or many
-    new rows make the pass a full one."""
+    """The names to look at. A first pass, changed rules or types, another version of either, or
+    many new rows make the pass a full one."""
     before = tx.context()
     wanted = replace(
         before or Context(),
@@ -180,7 +180,8 @@ def _search_all(seen: Seen, engine: Engine, progress: Progress) -> Search:
 
 def _search_fresh(tx: Tx, seen: Seen, progress: Progress) -> Search:
     """Each row to look at against the index, and against the few rows not yet in it."""
-    assert seen.context is not None and seen.fresh is not None
+    assert seen.context is not None
+    assert seen.fresh is not None
     blocks = pairs.blocking(rules.rule_set(seen.context.rules))
     unindexed = set(tx.names.unindexed())
     beside: dict[int, list[int]] = defaultdict(list)
@@ -345,8 +346,8 @@ def run(
     backup: bool,
     keep_backups: int | None = None,
 ) -> Report:
-    """Apply a search. A full pass that folds is guarded: a backup, one transaction, a check; what is
-    small goes without, so that it costs in proportion to what it does."""
+    """Apply a search. A full pass is guarded: a backup where it folds, one transaction, a check;
+    what is small goes without, so that it costs in proportion to what it does."""
     if not found.seen.full:
         with store.write() as tx:
             run_id = tx.runs.start("resolve")

@@ -1,8 +1,9 @@
 """The rules: a table of judgements on two names, vetoes first; the first that speaks decides.
 
 A rule sees two names with their types and the frozen context of the graph, and nothing else, so
-that one pair has one ruling wherever and whenever it is asked. Only ``identical`` folds. Its escapes
-(``short-key``, ``punctuation``, ``symbol``, ``typed``) name why a pair of equal letters asks instead.
+that one pair has one ruling wherever and whenever it is asked. Only ``identical`` folds. Its
+escapes (``short-key``, ``punctuation``, ``symbol``, ``typed``) name why a pair of equal letters asks
+instead.
 
 How a rule's pairs are found stands in ``pairs``. A graph adds a rule of its own by giving both.
 """
@@ -399,20 +400,22 @@ def _both_common(left: Name, right: Name, context: Context) -> bool:
     return len(differ) == 1 and all(word in context.common for word in differ[0])
 
 
-def spelling(left: Name, right: Name, context: Context) -> Ruling | None:
-    if abs(len(left.letters) - len(right.letters)) > 2 and left.letters.isascii():
-        if right.letters.isascii():
-            return None
+def edits_between(left: Name, right: Name) -> int | None:
+    """The edits between two names on their letters or on their Latin form, the fewer counting; None
+    where both are beyond the tolerance."""
     apart = edits(left.pieces, right.pieces)
-    if (
-        left.latin_pieces
-        and right.latin_pieces
-        and not (left.letters.isascii() and right.letters.isascii())
-    ):
-        latin = edits(left.latin_pieces, right.latin_pieces)
-        if left.latin == right.latin:
-            latin = 0
-        apart = min((d for d in (apart, latin) if d is not None), default=None)
+    if left.letters.isascii() and right.letters.isascii():
+        return apart
+    if left.latin == right.latin:
+        return 0
+    if not (left.latin_pieces and right.latin_pieces):
+        return apart
+    latin = edits(left.latin_pieces, right.latin_pieces)
+    return min((count for count in (apart, latin) if count is not None), default=None)
+
+
+def spelling(left: Name, right: Name, context: Context) -> Ruling | None:
+    apart = edits_between(left, right)
     if not apart:
         return None
     if any(word not in right.letters for word in left.capitals) or any(

@@ -253,5 +253,5 @@ CJK_LEGAL_FORMS: Final = (
     "株",
     "주",
 )
-"""Company forms written without blanks, longest first. The last two stand for ``(株)``, ``(주)`` and
-count only in brackets."""
+"""Company forms written without blanks, longest first. The last two stand for ``(株)``, ``(주)``
+and count only in brackets."""

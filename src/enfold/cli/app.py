@@ -11,15 +11,16 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from typer.core import TyperGroup
 from typer.exceptions import TyperException
 
 from enfold.cli import exits
+from enfold.cli.shape import Command, Sections
 from enfold.cli.terminal import Terminal, prepare_streams
 from enfold.errors import Error, NotFound, Refused, Unavailable
 
@@ -41,26 +42,25 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.", s
 Quiet = Annotated[
     bool,
     typer.Option(
-        "--quiet", "-q", help="No receipts, hints or progress: answers and errors alone.",
+        "--quiet",
+        "-q",
+        help="No receipts, hints or progress: answers and errors alone.",
         show_default=False,
     ),
 ]
 NoColor = Annotated[
     bool,
-    typer.Option(
-        "--no-color", help="No colour; NO_COLOR does the same.", show_default=False
-    ),
+    typer.Option("--no-color", help="No colour; NO_COLOR does the same.", show_default=False),
 ]
 Debug = Annotated[
     bool,
-    typer.Option(
-        "--debug", help="Show the traceback of a fault in enfold.", show_default=False
-    ),
+    typer.Option("--debug", help="Show the traceback of a fault in enfold.", show_default=False),
 ]
 Db = Annotated[
     str | None,
     typer.Option(
-        "--db", metavar="PATH",
+        "--db",
+        metavar="PATH",
         help="The graph; else ENFOLD_DB, else db in enfold.toml, else ./enfold.db.",
     ),
 ]
@@ -68,7 +68,9 @@ Actor = Annotated[
     str | None,
     typer.Option("--actor", metavar="NAME", help="Who decides, as recorded; else your user name."),
 ]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=MOST, help="How many to show.")]
+Limit = Annotated[
+    int, typer.Option("--limit", "-n", metavar="N", min=1, max=MOST, help="How many to show.")
+]
 
 _SHARED: Final[dict[str, Any]] = {
     "db": Db,
@@ -87,6 +89,7 @@ class Call:
     terminal: Terminal
     db: str | None = None
     named_actor: str | None = None
+    begun: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @cached_property
     def settings(self) -> Settings:
@@ -174,8 +177,10 @@ class Call:
             raise Refused("not_confirmed", "Not confirmed; nothing was changed.")
 
 
-class Commands(TyperGroup):
-    """The commands, listed by what they are for; every error ends here."""
+class Commands(Sections):
+    """The commands; every error ends here."""
+
+    sections = SECTIONS
 
     def main(
         self,
@@ -196,18 +201,6 @@ class Commands(TyperGroup):
         except Exception as error:
             code = _say(error, given)
         sys.exit(code or exits.DONE)
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:
-        shown = [(name, command) for name, command in self.commands.items() if not command.hidden]
-        widest = max(len(name) for name, _ in shown)
-        for section in SECTIONS:
-            rows = [
-                (name, command.get_short_help_str(formatter.width))
-                for name, command in shown
-                if getattr(command, "rich_help_panel", None) == section
-            ]
-            with formatter.section(section):
-                formatter.write_dl([(name.ljust(widest), text) for name, text in rows])
 
 
 def _flags(given: Sequence[str]) -> list[str]:
@@ -366,9 +359,9 @@ def command(
         heading = "Example" if len(examples) == 1 else "Examples"
         epilog = f"\b\n{heading}:\n{lines}" + (f"\n\n{note}" if note else "")
         help_text = inspect.getdoc(body)
-        app.command(name, help=help_text, epilog=epilog, rich_help_panel=section)(run)
+        app.command(name, cls=Command, help=help_text, epilog=epilog, rich_help_panel=section)(run)
         if also:
-            app.command(also, help=help_text, epilog=epilog, hidden=True)(run)
+            app.command(also, cls=Command, help=help_text, epilog=epilog, hidden=True)(run)
         return body
 
     return decorate

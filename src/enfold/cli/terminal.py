@@ -1,4 +1,4 @@
-"""What reaches the terminal, or goes down a pipe: text made safe, in columns, with or without colour.
+"""What reaches the terminal, or goes down a pipe: text made safe, in columns, coloured or not.
 
 Answers go to the standard output. Hints, progress and errors go to the standard error, so that they
 are never in the way of the program that reads the answers.
@@ -30,6 +30,7 @@ COLUMN: Final = 44
 """A column is as wide as its widest cell up to this; a wider cell pushes its own line alone."""
 
 GAP: Final = 2
+NARROWEST: Final = 16
 
 # What steers a terminal, reorders a line or can't be seen: C0, C1, bidirectional marks, zero-width
 # blanks, line separators, halves of a pair. Joiners stay: they shape emoji and whole scripts.
@@ -58,8 +59,8 @@ _MARKS: Final = str.maketrans(
 
 
 def visible(text: str, most: int | None = None) -> str:
-    """The text with what must not reach a terminal written out (``\\x1b``, ``\\u202e``), and cut
-    where it is longer than ``most``."""
+    """The text with what must not reach a terminal written out as an escape, and cut where it is
+    longer than ``most``."""
     if most is not None and len(text) > most:
         text = text[: most - 1] + "…"
     return _UNSAFE.sub(_escaped, text)
@@ -74,10 +75,14 @@ def _escaped(match: re.Match[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One record: cells that stand in columns, and a sentence, which may flow below them."""
+    """One record: cells that stand in columns, and a sentence with its tag.
+
+    Where there is no room beside the cells, the tag and the sentence flow below them.
+    """
 
     cells: Sequence[Text]
     prose: Text | None = None
+    tag: Text | None = None
 
 
 class _Ascii(io.TextIOBase):
@@ -153,47 +158,16 @@ class Terminal:
 
     def line(self, text: Text | str = "", *, indent: int = 0, hang: int = 0) -> None:
         """A line for people, wrapped on a terminal."""
-        for part in self._wrapped(_text(text), indent, hang):
-            self._reach(lambda part=part: self._answers.line(part))  # type: ignore[misc]
+        self._reach(lambda: self._answers.line(_text(text), indent=indent, hang=hang))
 
     def receipt(self, text: Text | str, *, indent: int = 0) -> None:
         """A line that says what was done; not where only answers are wanted."""
         if not self.quiet:
             self.line(text, indent=indent)
 
-    def lines(
-        self, lines: Iterable[Line], *, right: Collection[int] = (), indent: int = 2
-    ) -> None:
+    def lines(self, lines: Iterable[Line], *, right: Collection[int] = (), indent: int = 2) -> None:
         """Records in columns. Where they do not fit the terminal, their sentences flow below."""
-        rows = list(lines)
-        widths = _widths(rows)
-        room = None if self.width is None else self.width - indent
-        cells = [_in_columns(row.cells, widths, right) for row in rows]
-        longest = max((c.cell_len for c in cells), default=0)
-        if room is not None and longest > room:
-            cells = [Text("  ").join(row.cells) for row in rows]
-        whole = max((_length(c, r.prose) for c, r in zip(cells, rows, strict=True)), default=0)
-        for row, head in zip(rows, cells, strict=True):
-            prose = row.prose or Text()
-            if room is None or whole <= room:
-                self.line(head.append("  ").append_text(prose), indent=indent)
-                continue
-            self.line(head, indent=indent, hang=4)
-            if prose.plain:
-                self.line(prose, indent=indent + 4)
-
-    def _wrapped(self, text: Text, indent: int, hang: int) -> list[Text]:
-        if self.width is None or self._answers.console is None:
-            return [Text(" " * indent).append_text(text)]
-        room = max(16, self.width - indent - hang)
-        first = max(16, self.width - indent)
-        if text.cell_len <= first:
-            return [Text(" " * indent).append_text(text)]
-        parts = text.wrap(self._answers.console, room)
-        return [
-            Text(" " * (indent + (hang if at else 0))).append_text(part)
-            for at, part in enumerate(parts)
-        ]
+        self._reach(lambda: self._answers.lines(list(lines), right=right, indent=indent))
 
     def _reach(self, write: Callable[[], None]) -> None:
         """Write, unless the reader has left: that ends the writing, not the command."""
@@ -211,6 +185,13 @@ class Terminal:
         """What to do next, for people."""
         if not self.quiet and not self.as_json:
             self.warn(text)
+
+    def hints(self, lines: Sequence[Line]) -> None:
+        """What to do next, in columns."""
+        if not self.quiet and not self.as_json:
+            self.flush()
+            with suppress(OSError):
+                self._notes.lines(lines)
 
     def warn(self, text: Text | str) -> None:
         """A line on the standard error."""
@@ -233,7 +214,7 @@ class Terminal:
 
     def flush(self) -> None:
         """Let what was answered come before what is said next."""
-        self._reach(lambda: sys.stdout.flush())
+        self._reach(sys.stdout.flush)
 
     def confirmed(self, question: str) -> bool | None:
         """Whether a person agrees; None where nobody can be asked."""
@@ -257,7 +238,9 @@ class _Side:
         self.tty = stream.isatty()
         self.console: Console | None = None
         self.width: int | None = None
-        self._file: Any = stream if _shows_marks(stream) else _Ascii(stream)
+        self._file: Any = _Ascii(stream)
+        if _shows_marks(stream):
+            self._file = stream
         if self.tty or (color and os.environ.get("FORCE_COLOR")):
             from rich.console import Console
 
@@ -270,12 +253,44 @@ class _Side:
     def raw(self, text: str) -> None:
         self.stream.write(text)
 
-    def line(self, text: Text) -> None:
-        if self.console is None:
-            self._file.write(text.plain.rstrip() + "\n")
+    def line(self, text: Text, *, indent: int = 0, hang: int = 0) -> None:
+        if self.width is None or text.cell_len <= self.width - indent:
+            self._put(text, indent)
             return
-        text.rstrip()
-        self.console.print(text, soft_wrap=True)
+        room = max(NARROWEST, self.width - indent - hang)
+        for at, part in enumerate(text.wrap(self._wrapping(), room)):
+            self._put(part, indent + (hang if at else 0))
+
+    def lines(self, rows: Sequence[Line], *, right: Collection[int] = (), indent: int = 2) -> None:
+        whole = [_whole(row) for row in rows]
+        widths = _widths([row.cells for row in whole])
+        beside = [_in_columns(row.cells, widths, right) for row in whole]
+        longest = max((_length(c, r.prose) for c, r in zip(beside, rows, strict=True)), default=0)
+        if self.width is None or longest <= self.width - indent:
+            for line, row in zip(beside, rows, strict=True):
+                self._put(line.append(" " * GAP).append_text(row.prose or Text()), indent)
+            return
+        widths = _widths([row.cells for row in rows])
+        heads = [_in_columns(row.cells, widths, right) for row in rows]
+        if max(head.cell_len for head in heads) > self.width - indent:
+            heads = [Text(" " * GAP).join(row.cells) for row in rows]
+        for head, row in zip(heads, rows, strict=True):
+            self.line(head, indent=indent, hang=4)
+            below = [part for part in (row.tag, row.prose) if part is not None and part.plain]
+            if below:
+                self.line(Text(" " * GAP).join(below), indent=indent + 4)
+
+    def _put(self, text: Text, indent: int) -> None:
+        line = Text(" " * indent).append_text(text)
+        line.rstrip()
+        if self.console is None:
+            self._file.write(line.plain + "\n")
+        else:
+            self.console.print(line, soft_wrap=True)
+
+    def _wrapping(self) -> Console:
+        assert self.console is not None, "only a terminal has a width"
+        return self.console
 
 
 class Progress:
@@ -344,11 +359,14 @@ def _length(head: Text, prose: Text | None) -> int:
     return head.cell_len + (GAP + prose.cell_len if prose is not None and prose.plain else 0)
 
 
-def _widths(rows: Sequence[Line]) -> list[int]:
-    count = max((len(row.cells) for row in rows), default=0)
-    widths = [0] * count
+def _whole(row: Line) -> Line:
+    return row if row.tag is None else Line([*row.cells, row.tag], row.prose)
+
+
+def _widths(rows: Sequence[Sequence[Text]]) -> list[int]:
+    widths = [0] * max((len(row) for row in rows), default=0)
     for row in rows:
-        for at, cell in enumerate(row.cells):
+        for at, cell in enumerate(row):
             if cell.cell_len <= COLUMN:
                 widths[at] = max(widths[at], cell.cell_len)
     return widths

@@ -19,7 +19,7 @@ from rapidfuzz.distance import OSA
 from rapidfuzz.process import cpdist
 
 from enfold import pairs, rules
-from enfold.engines.spelling import Forms, U32, U64, neighbours, tasks
+from enfold.engines.spelling import U32, U64, Forms, neighbours, tasks
 from enfold.model import Context, Verdict
 from enfold.names import Name
 from enfold.ports import Progress
@@ -46,6 +46,7 @@ class Keys:
         offers, offer_at: 64-bit hashes offered, and by which name.
         seeks, seek_at: the same of what is sought.
         forms: by length, (texts, pieces or None, places): the forms spelling counts edits on.
+        letters: [names] hashes of their letters.
         words: in how many names each word stands.
     """
 
@@ -54,6 +55,7 @@ class Keys:
     seeks: U64
     seek_at: U32
     forms: dict[int, tuple[list[str], list[tuple[str, ...]], list[int]]]
+    letters: U64
     words: Counter[str]
 
 
@@ -84,10 +86,12 @@ def read_names(rows: Sequence[Row], rule_set: str) -> Keys:
     seeks: list[int] = []
     seek_at: list[int] = []
     forms: dict[int, tuple[list[str], list[tuple[str, ...]], list[int]]] = {}
+    letters: list[int] = []
     words: Counter[str] = Counter()
     for at, (spelling, kind) in enumerate(rows):
         name = Name(spelling, kind)
         words.update(set(name.words))
+        letters.append(pairs.hashed(name.letters))
         given = pairs.offers(name, blocks)
         wanted = pairs.seeks(name, blocks)
         offers.extend(given)
@@ -106,6 +110,7 @@ def read_names(rows: Sequence[Row], rule_set: str) -> Keys:
         np.array(seeks, dtype=np.uint64),
         np.array(seek_at, dtype=np.uint32),
         forms,
+        np.array(letters, dtype=np.uint64),
         words,
     )
 
@@ -117,8 +122,6 @@ def rule_pairs(
     names = [Name(spelling, kind) for spelling, kind in rows]
     kept = Batch(len(left), [], [], [], [])
     for i, j in zip(left, right, strict=True):
-        if names[i].letters == names[j].letters:
-            continue  # ruled in its group
         ruling = rules.rule_on(names[i], names[j], context)
         if ruling.verdict is Verdict.ASK:
             kept.left.append(i)
@@ -178,6 +181,7 @@ class Survey:
         offer_at: list[U32] = []
         seeks: list[U64] = []
         seek_at: list[U32] = []
+        letters: list[U64] = []
         chunks = [rows[at : at + CHUNK] for at in range(0, len(rows), CHUNK)]
         start = 0
         for keys in run_ahead(self._executor, read_names, ((chunk, rule_set) for chunk in chunks)):
@@ -185,6 +189,7 @@ class Survey:
             offer_at.append(keys.offer_at + np.uint32(start))
             seeks.append(keys.seeks)
             seek_at.append(keys.seek_at + np.uint32(start))
+            letters.append(keys.letters)
             self._words.update(keys.words)
             for length, (texts, cut, places) in keys.forms.items():
                 mine = self._forms.setdefault(length, ([], [], []))
@@ -194,6 +199,7 @@ class Survey:
             start = min(start + CHUNK, len(rows))
             self._progress("reading names", start, len(rows))
         empty64, empty32 = np.empty(0, np.uint64), np.empty(0, np.uint32)
+        self._letters = np.concatenate([empty64, *letters])
         self._offers = np.concatenate([empty64, *offers])
         self._offer_at = np.concatenate([empty32, *offer_at])
         self._seeks = np.concatenate([empty64, *seeks])
@@ -208,7 +214,9 @@ class Survey:
         """The places of every candidate pair, packed as lower << 32 | higher, sorted, once each."""
         found = self._by_keys()
         spelled = self._by_spelling()
-        return np.unique(np.concatenate([found, spelled]))
+        both = np.unique(np.concatenate([found, spelled]))
+        left, right = both >> np.uint64(32), both & np.uint64(0xFFFFFFFF)
+        return both[self._letters[left] != self._letters[right]]
 
     def propose(self, context: Context) -> Iterator[Batch]:
         """Rule every candidate and yield what is asked, batch by batch."""
@@ -240,23 +248,25 @@ class Survey:
 
     def _by_keys(self) -> U64:
         """Names that seek what others offer."""
-        order = np.argsort(self._offers, kind="stable")
+        order = np.argsort(self._offers)
         offers, offer_at = self._offers[order], self._offer_at[order]
-        first = np.searchsorted(offers, self._seeks, "left")
-        count = np.searchsorted(offers, self._seeks, "right") - first
-        found: list[U64] = []
-        step = max(1, 4 * CHUNK)
-        for at in range(0, len(self._seeks), step):
-            many = count[at : at + step]
-            sought = np.repeat(self._seek_at[at : at + step], many).astype(np.uint64)
-            base = np.repeat(
-                first[at : at + step] - np.concatenate(([0], np.cumsum(many)[:-1])), many
-            )
+        order = np.argsort(self._seeks)  # both in one order: the search walks, it does not jump
+        seeks, seek_at = self._seeks[order], self._seek_at[order]
+        first = np.searchsorted(offers, seeks, "left")
+        count = np.searchsorted(offers, seeks, "right") - first
+        hit = np.flatnonzero(count)
+        first, count, seek_at = first[hit], count[hit], seek_at[hit]
+        found: list[U64] = [np.empty(0, np.uint64)]
+        for at in range(0, len(hit), CHUNK):
+            many = count[at : at + CHUNK]
+            sought = np.repeat(seek_at[at : at + CHUNK], many).astype(np.uint64)
+            starts = first[at : at + CHUNK] - np.concatenate(([0], np.cumsum(many)[:-1]))
+            base = np.repeat(starts, many)
             offered = offer_at[base + np.arange(int(many.sum()))].astype(np.uint64)
-            apart = sought != offered
+            apart = self._letters[sought] != self._letters[offered]
             low, high = np.minimum(sought, offered)[apart], np.maximum(sought, offered)[apart]
             found.append(np.unique((low << np.uint64(32)) | high))
-        return np.unique(np.concatenate([np.empty(0, np.uint64), *found]))
+        return np.unique(np.concatenate(found))
 
     def _by_spelling(self) -> U64:
         """Names within the edit tolerance of each other."""

@@ -1,0 +1,230 @@
+"""Commands that ask the graph: find, related, show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from rich.text import Text
+
+from enfold.cli import exits, render
+from enfold.cli.app import ASK, Call, Limit, command
+from enfold.cli.render import text
+from enfold.cli.terminal import Line, Terminal
+from enfold.errors import Conflict, NotFound
+from enfold.model import UNKNOWN, Ambiguous, Entity, Found, Link, Neighbour, Related, Unknown
+
+if TYPE_CHECKING:
+    from enfold.graph import Described
+
+Asked = Annotated[
+    str, typer.Argument(metavar="NAME", help="A name as anyone spells it, or an id as id:12.")
+]
+
+RESULTS: Final[dict[type, tuple[str, int]]] = {
+    Found: ("found", exits.DONE),
+    Ambiguous: ("ambiguous", exits.CODES[Conflict]),
+    Unknown: ("unknown", exits.CODES[NotFound]),
+}
+"""What ``find`` calls its answers in JSON, and the exit code of each."""
+
+
+@command(
+    "find",
+    ASK,
+    'enfold find "claude code"',
+    "enfold find -- --flag",
+    note="Exit code 0 where the name leads to one entity, 6 where it fits several, 3 where it is "
+    "not known. In JSON, result says which: found, ambiguous or unknown.",
+)
+def find(
+    call: Call, name: Annotated[str, typer.Argument(metavar="NAME", help="A name, as written.")]
+) -> int:
+    """Say where a name leads, through every fold.
+
+    A miss means unknown, never absent, and comes with the nearest spellings."""
+    with call.graph() as graph:
+        found = graph.find(name)
+        aliases = graph.entity(found.entity.id).aliases if isinstance(found, Found) else ()
+    result, code = RESULTS[type(found)]
+    if call.terminal.as_json:
+        from enfold.graph import as_json
+
+        more: dict[str, Any] = {"aliases": list(aliases)} if isinstance(found, Found) else {}
+        call.terminal.document({"result": result, **as_json(found), **more})
+    elif isinstance(found, Found):
+        _found(call.terminal, found, aliases)
+    elif isinstance(found, Ambiguous):
+        _ambiguous(call.terminal, found)
+    else:
+        _unknown(call.terminal, found)
+    return code
+
+
+def asked_as(found: Found) -> Text:
+    """Which spelling was asked for, where it is not the one the entity is known as."""
+    if not found.alias:
+        return text()
+    return text(
+        "asked as ", render.quoted(found.asked), ", known as ", render.quoted(found.entity.name)
+    )
+
+
+def _found(terminal: Terminal, found: Found, aliases: Sequence[str]) -> None:
+    row = found.entity
+    terminal.line(text(("Found: ", "green"), render.name(row.name)))
+    render.fields(
+        terminal,
+        [
+            ("id", f"id:{row.id}"),
+            ("type", render.cut(row.type or "")),
+            ("mentions", f"{row.mentions:,}"),
+            ("aliases", _names(aliases)),
+            ("asked", asked_as(found)),
+        ],
+    )
+
+
+def _ambiguous(terminal: Terminal, found: Ambiguous) -> None:
+    several = render.count(len(found.candidates), "entity", "entities")
+    terminal.line(text(("Ambiguous: ", "yellow"), render.quoted(found.asked), f" fits {several}:"))
+    terminal.lines(_entities(found.candidates))
+    terminal.hint("Give the id of the one you mean, as id:12.")
+
+
+def _unknown(terminal: Terminal, found: Unknown) -> None:
+    terminal.line(text(("Unknown: ", "yellow"), render.quoted(found.asked)))
+    terminal.line(render.sentence(found.note), indent=2)
+    if found.nearest:
+        terminal.line("Nearest:", indent=2)
+        terminal.lines(_entities(found.nearest), indent=4)
+
+
+def _entities(rows: Sequence[Entity]) -> list[Line]:
+    return [
+        Line(
+            [
+                text((f"id:{row.id}", "bold")),
+                render.name(row.name),
+                text((render.cut(row.type or "no type"), "dim")),
+                text((render.count(row.mentions, "mention"), "dim")),
+            ]
+        )
+        for row in rows
+    ]
+
+
+def _names(names: Sequence[str], most: int = 20) -> Text:
+    shown = Text(", ").join([render.name(one) for one in names[:most]])
+    left = len(names) - most
+    return text(shown, (f" and {left:,} more", "dim") if left > 0 else "")
+
+
+@command(
+    "related",
+    ASK,
+    'enfold related "Claude Code"',
+    "enfold related id:12 --type person --limit 10",
+)
+def related(
+    call: Call,
+    name: Asked,
+    kind: Annotated[
+        str | None,
+        typer.Option("--type", metavar="TYPE", help="Only neighbours of this type."),
+    ] = None,
+    limit: Limit = 50,
+) -> None:
+    """Say what an entity is connected to.
+
+    First what is stated as a relation, then what is only mentioned in the same memories; the two
+    are never blended."""
+    with call.graph() as graph:
+        found = graph.related(name, type=kind, limit=limit)
+    if call.terminal.as_json:
+        call.terminal.document(found)
+    else:
+        _related(call.terminal, found)
+
+
+def _related(terminal: Terminal, found: Related) -> None:
+    asked = asked_as(found.found)
+    terminal.line(text(render.entity(found.found.entity), "  " if asked else "", asked))
+    stated = [one for one in found.related if one.links]
+    beside = [one for one in found.related if not one.links]
+    if stated:
+        terminal.line()
+        terminal.line(render.heading(f"Stated ({len(stated):,})", "by a memory, as a relation"))
+        terminal.lines([_link(one, link) for one in stated for link in one.links])
+    if beside:
+        terminal.line()
+        title = f"Mentioned together ({len(beside):,})"
+        terminal.line(render.heading(title, "in the same memories; no relation is stated"))
+        terminal.lines([_beside(one) for one in beside])
+    if not found.related:
+        terminal.line("Nothing connected to it was found.", indent=2)
+        terminal.line(render.sentence(found.note or UNKNOWN), indent=2)
+    if found.truncated:
+        terminal.hint("There is more: --limit N shows more of it.")
+
+
+def _link(one: Neighbour, link: Link) -> Line:
+    arrow = "→" if link.direction == "out" else "←"
+    sure = "" if link.confidence == 1 else f", confidence {link.confidence:.2f}"
+    return Line(
+        [
+            text((arrow, "green"), " ", (render.cut(link.relation), "cyan")),
+            render.typed(one.entity.name, one.entity.type),
+            text((f"{render.count(link.sources, 'memory', 'memories')}{sure}", "dim")),
+        ]
+    )
+
+
+def _beside(one: Neighbour) -> Line:
+    shared = render.count(one.shared_sources, "shared memory", "shared memories")
+    return Line([render.typed(one.entity.name, one.entity.type), text((shared, "dim"))])
+
+
+@command("show", ASK, 'enfold show "Claude Code"', "enfold show id:12", also="entity")
+def show(call: Call, name: Asked) -> None:
+    """Show an entity with its spellings and its folds."""
+    with call.graph() as graph:
+        found = graph.entity(name)
+    if call.terminal.as_json:
+        call.terminal.document(found)
+    else:
+        _described(call.terminal, found)
+
+
+def _described(terminal: Terminal, found: Described) -> None:
+    row = found.entity
+    terminal.line(render.name(row.name))
+    render.fields(
+        terminal,
+        [
+            ("id", f"id:{row.id}"),
+            ("type", render.cut(row.type or "")),
+            ("mentions", f"{row.mentions:,}"),
+            ("facts", f"{found.facts:,}"),
+            ("aliases", _names(found.aliases)),
+            ("since", render.day(row.created_at)),
+            *((key, render.cut(str(value))) for key, value in found.attributes.items()),
+        ],
+    )
+    if found.merges:
+        terminal.line()
+        terminal.line(
+            render.heading(f"Folds ({len(found.merges):,})", "enfold revert ID undoes one")
+        )
+        terminal.lines(
+            [
+                Line(
+                    [text((str(one.id), "bold")), render.merge(one)],
+                    render.sentence(one.reason),
+                    text((one.rule, "cyan")),
+                )
+                for one in found.merges
+            ],
+            right=(0,),
+        )

@@ -1,0 +1,357 @@
+"""Commands for what goes in and out, and for upkeep."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated
+
+import typer
+from rich.text import Text
+
+from enfold.cli import exits, render
+from enfold.cli.app import KEEP, MOST, Call, Limit, command
+from enfold.cli.look import All, Files, aside, taken
+from enfold.cli.naming import Yes
+from enfold.cli.render import text
+from enfold.cli.terminal import Line, Terminal
+from enfold.errors import Refused
+
+if TYPE_CHECKING:
+    from enfold.graph import Summary
+    from enfold.model import CheckReport, Imported, Run, SetAside
+
+NAMES_SHOWN = 10
+
+
+@command(
+    "import",
+    KEEP,
+    "enfold import memory.jsonl",
+    "enfold import entities.csv relations.csv --db work.db",
+    note="All of the files are taken or none. Taking a file again makes nothing.",
+)
+def import_(call: Call, files: Files, everything: All = False) -> None:
+    """Take graph files in: MCP memory JSONL or CSV.
+
+    The format is told from the content. What can't be taken is set aside, line by line, with the
+    reason."""
+    from enfold import formats
+
+    for path in files:  # so that a file of no use leaves no graph behind
+        formats.recognise(path)
+    with (
+        call.graph(write=True, create=True) as graph,
+        call.terminal.progress() as progress,
+    ):
+        done = graph.import_files(*files, progress=progress)
+    terminal = call.terminal
+    if terminal.as_json:
+        terminal.document(done)
+        return
+    if not terminal.quiet:
+        for one in done:
+            _imported(terminal, one, everything)
+    render.next_steps(terminal, ("enfold resolve", "fold and ask; --dry-run to look first"))
+
+
+def _imported(terminal: Terminal, one: Imported, everything: bool) -> None:
+    terminal.line(text(render.source(one), (f", run {one.run_id}", "dim")))
+    terminal.line(text(" · ".join(taken(one))), indent=2)
+    how = f"--all, or enfold runs {one.run_id}"
+    if one.minted:
+        _minted(terminal, one.minted, everything)
+    if one.notes:
+        terminal.line(text(("Notes", "bold")), indent=2)
+        shown = None if everything else 3
+        render.set_aside(terminal, one.notes, shown)
+        left = 0 if shown is None else len(one.notes) - shown
+        if left > 0:
+            terminal.line(text((f"… and {left:,} more ({how})", "dim")), indent=4)
+    aside(terminal, one, everything, how)
+
+
+def _minted(terminal: Terminal, minted: Sequence[str], everything: bool) -> None:
+    shown = minted if everything else minted[:NAMES_SHOWN]
+    names = Text(", ").join([render.name(one) for one in shown])
+    left = len(minted) - len(shown)
+    rest = f" and {left:,} more (--all)" if left else ""
+    known = f"Named by relations alone ({len(minted):,}): "
+    terminal.line(text((known, "bold"), names, (rest, "dim")), indent=2, hang=2)
+
+
+@command(
+    "export",
+    KEEP,
+    "enfold export > clean.jsonl",
+    "enfold export --format csv --out clean.csv",
+    note="With --out the file is there whole or not at all. With --json and no --out, the document "
+    "holds the export as its text.",
+)
+def export(
+    call: Call,
+    format: Annotated[
+        str, typer.Option("--format", metavar="mcp|csv", help="The format to write.")
+    ] = "mcp",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE", help="Write to a file; else to the output."),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Write over the file.", show_default=False)
+    ] = False,
+) -> None:
+    """Write the graph as it is settled, as MCP memory or CSV.
+
+    Each thing stands there once, under its one name."""
+    if out is not None and out.exists() and not force:
+        raise Refused("target_exists", f"{out} exists already; nothing was written.")
+    terminal = call.terminal
+    with call.graph() as graph, terminal.progress() as progress:
+        pieces = graph.export(format, progress=progress)
+        if out is not None:
+            with _whole(out) as file:
+                lines = _written(file, pieces)
+            if terminal.as_json:
+                terminal.document({"format": format, "path": str(out), "lines": lines})
+            else:
+                wrote = render.count(lines, "line")
+                terminal.receipt(text(f"Wrote {wrote} to ", render.cut(str(out)), "."))
+        elif terminal.as_json:
+            terminal.document({"format": format, "text": "".join(pieces)})
+        else:
+            for piece in pieces:
+                terminal.raw(piece)
+                if terminal.gone:
+                    break
+
+
+def _written(file: IO[str], pieces: Iterator[str]) -> int:
+    lines = 0
+    for piece in pieces:
+        file.write(piece)
+        lines += piece.count("\n")
+    return lines
+
+
+@contextmanager
+def _whole(target: Path) -> Iterator[IO[str]]:
+    """A file that takes the target's place once it is written whole, and leaves nothing if not."""
+    handle, part = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
+    try:
+        with os.fdopen(
+            handle, "w", encoding="utf-8", errors="backslashreplace", newline=""
+        ) as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(part, target.stat().st_mode if target.exists() else 0o666 & ~_umask())
+        os.replace(part, target)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(part)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@command("status", KEEP, "enfold status", also="summary")
+def status(call: Call) -> None:
+    """Say what the graph holds and what waits."""
+    with call.graph() as graph:
+        found = graph.summary()
+    if call.terminal.as_json:
+        call.terminal.document(found)
+    else:
+        _summary(call.terminal, found)
+
+
+def _summary(terminal: Terminal, found: Summary) -> None:
+    terminal.line(text((found.url, "bold")))
+    render.figures(
+        terminal,
+        [
+            ("entities", found.entities, "things, each under one name"),
+            ("aliases", found.aliases, "more spellings that lead to them"),
+            ("memories", found.memories, "stored texts"),
+            ("pending", found.pending, "questions in the queue"),
+            ("deferred", found.deferred, "questions that wait for room"),
+            ("unexamined", found.unexamined, "names that no pass has looked at"),
+        ],
+    )
+    if found.unexamined:
+        render.next_steps(terminal, ("enfold resolve", "look at what is new"))
+    elif found.pending:
+        render.next_steps(terminal, ("enfold conflicts", "see the questions"))
+
+
+@command("check", KEEP, "enfold check", note="Exit code 1 where an invariant does not hold.")
+def check(call: Call) -> int:
+    """Check every invariant of the graph.
+
+    The folds, the edges, the receipts, the keys and the file itself."""
+    with call.graph() as graph, call.terminal.progress() as progress:
+        found = graph.check(progress=progress)
+    if call.terminal.as_json:
+        call.terminal.document({"clean": found.clean, **_plain(found)})
+    else:
+        _checked(call.terminal, found)
+    return exits.DONE if found.clean else exits.NO
+
+
+def _plain(found: CheckReport) -> dict[str, object]:
+    return {"checked": found.checked, "violations": found.violations}
+
+
+def _checked(terminal: Terminal, found: CheckReport) -> None:
+    if found.clean:
+        terminal.line(
+            text(("The graph is sound: ", "green"), f"{len(found.checked)} invariants hold.")
+        )
+        return
+    terminal.line(text((f"{len(found.violations)} of {len(found.checked)} do not hold:", "red")))
+    terminal.lines(
+        [
+            Line(
+                [text((one.invariant, "bold"))],
+                text(one.message, f" ({', '.join(map(str, one.ids))})" if one.ids else ""),
+            )
+            for one in found.violations
+        ]
+    )
+    terminal.hint("A backup of before can be put back: enfold restore FILE.")
+
+
+@command("backup", KEEP, "enfold backup", "enfold backup /mnt/safe/graph.db")
+def backup(
+    call: Call,
+    target: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="Where to; else a folder beside the graph."),
+    ] = None,
+) -> None:
+    """Copy the graph into one file, verified.
+
+    Where the copy lies is printed."""
+    with call.graph() as graph:
+        path = graph.backup(target)
+    if call.terminal.as_json:
+        call.terminal.document({"backup": path})
+    else:
+        call.terminal.line(text(path))
+
+
+@command(
+    "restore",
+    KEEP,
+    "enfold restore enfold.db.backups/enfold-20260101T120000000000Z.db",
+    note="What is replaced is backed up first, so that a restore can be taken back.",
+)
+def restore(
+    call: Call,
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.")],
+    yes: Yes = False,
+) -> None:
+    """Put a backup in the graph's place, all of it at once."""
+    with call.graph(write=True, create=True) as graph:
+        call.confirm(f"Replace all that {call.path} holds by {source}?", yes=yes)
+        kept = graph.restore(source)
+    terminal = call.terminal
+    if terminal.as_json:
+        terminal.document({"restored": str(source), "replaced": kept})
+        return
+    terminal.receipt(text("Restored ", render.cut(str(source)), "."))
+    if kept:
+        terminal.receipt(text("What was there is kept in ", kept, "."), indent=2)
+
+
+@command("runs", KEEP, "enfold runs", "enfold runs 3")
+def runs(
+    call: Call,
+    run: Annotated[
+        int | None,
+        typer.Argument(
+            metavar="ID", min=1, max=MOST, help="List in full what this import set aside."
+        ),
+    ] = None,
+    limit: Limit = 20,
+) -> None:
+    """List passes and imports, newest first.
+
+    With an id, all that this import noted and set aside, in full."""
+    with call.graph() as graph:
+        pieces = graph.set_aside(run) if run is not None else None
+        found = graph.runs(limit=limit) if run is None else []
+    terminal = call.terminal
+    if terminal.as_json:
+        terminal.document(found if pieces is None else pieces)
+    elif pieces is not None:
+        _pieces(terminal, pieces, run)
+    elif not found:
+        terminal.hint("Nothing was run yet.")
+    else:
+        terminal.lines([_run(one) for one in found], right=(0,), indent=0)
+
+
+def _pieces(terminal: Terminal, pieces: Sequence[SetAside], run: int | None) -> None:
+    if not pieces:
+        terminal.hint(f"Nothing is kept with run {run}.")
+    terminal.lines(
+        [
+            Line(
+                [
+                    text((f"{one.source}:{one.line}" if one.line else one.source, "bold")),
+                    text(render.cut(one.reason)),
+                ],
+                render.sentence(one.text) if one.text else None,
+            )
+            for one in pieces
+        ],
+        indent=0,
+    )
+
+
+def _run(one: Run) -> Line:
+    told = ", ".join(f"{key} {_figure(value)}" for key, value in one.report.items() if value)
+    ended = "" if one.ended_at or one.error else "not ended"
+    failed = f"failed: {one.error} " if one.error else ""
+    backup = f"; backup {one.backup}" if one.backup else ""
+    return Line(
+        [
+            text((str(one.id), "bold")),
+            text(one.kind),
+            text((render.day(one.started_at), "dim")),
+        ],
+        render.sentence(f"{failed}{ended}{told}{backup}"),
+    )
+
+
+def _figure(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes"
+    return f"{value:,}" if isinstance(value, int) else render.cut(str(value))
+
+
+@command("forget", KEEP, "enfold forget 41 --yes")
+def forget(
+    call: Call,
+    memory: Annotated[int, typer.Argument(metavar="ID", min=1, max=MOST, help="The memory's id.")],
+    yes: Yes = False,
+) -> None:
+    """Delete a memory; the entities stay.
+
+    Its mentions and facts go with it. It can't be undone, but from a backup."""
+    with call.graph(write=True) as graph:
+        call.confirm(f"Delete memory {memory} with its mentions and facts?", yes=yes)
+        graph.forget(memory)
+    if call.terminal.as_json:
+        call.terminal.document({"memory_id": memory, "forgotten": True})
+    else:
+        call.terminal.receipt(f"Memory {memory} is deleted with its mentions and facts.")
