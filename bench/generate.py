@@ -550,7 +550,7 @@ def generate(count: int, *, seed: int = 7, variants: float = 0.05) -> Iterator[R
 
 
 def observations_of(row: Row, random: Random) -> list[str]:
-    """Short texts about a row, about one on average: none for half of the rows, one or two for
+    """Short texts about a row, 0.8 on average: none for half of the rows, one or two for
     most of the others, up to some hundreds for a few."""
     r = random.random
     chance = r()
@@ -582,7 +582,7 @@ def entity_line(row: Row, random: Random) -> str:
 
 
 def write_jsonl(path: str | Path, count: int, *, seed: int = 7, variants: float = 0.05) -> None:
-    """Writes MCP memory JSONL: one entity line a row, with about one observation a row in all."""
+    """Writes MCP memory JSONL: one entity line a row, with 0.8 observations a row in all."""
     random = Random(seed + 1)
     with open(path, "w", encoding="utf-8") as out:
         for row in generate(count, seed=seed, variants=variants):

@@ -144,6 +144,19 @@ def test_a_table_of_labelled_pairs_is_for_evaluate(tmp_path: Path) -> None:
     assert caught.value.code == "labelled_pairs"
 
 
+def test_a_table_without_a_column_of_names_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "transactions.csv"
+    file.write_text("number,concept,amount\n1,FEE,20\n2,FEE,20\n")
+    with pytest.raises(Invalid, match="a column name, title, entity or label") as caught:
+        formats.read(file)
+    assert caught.value.code == "unrecognised_format"
+
+
+def test_a_job_title_is_no_name_where_there_is_one(tmp_path: Path) -> None:
+    records = read(tmp_path, "title,name\nGeneral Manager,Contact A\n")
+    assert records == [EntityRecord(2, "Contact A", attributes={"title": "General Manager"})]
+
+
 def test_tables_of_relations_are_read_last(tmp_path: Path) -> None:
     one, two = tmp_path / "a.csv", tmp_path / "b.csv"
     one.write_text("source,target\na,b\n")

@@ -111,6 +111,22 @@ def test_an_observation_becomes_a_memory_that_mentions_its_entity_first(store: S
     assert (made.entities, made.memories, made.mentions) == (2, 1, len(mentions))
 
 
+def test_a_name_that_a_text_repeats_is_one_mention_of_that_text(store: SqliteStore) -> None:
+    take(store, entity("Boston"), entity("Alice", "Alice met Alice in Boston and in BOSTON."))
+    found = mentioned(store, "Alice met Alice in Boston and in BOSTON.")
+    assert found == [("Alice", "Alice"), ("Boston", "Boston")]
+
+
+def test_one_title_under_two_types_keeps_every_edge(store: SqliteStore) -> None:
+    made = take(
+        store,
+        entity("IBM", "Old", type="organization"),
+        entity("IBM", "Big", type="company"),
+        *(relation("IBM", "sells", f"Part {n}") for n in range(6)),
+    )
+    assert (made.facts, made.memories) == (6, 8)
+
+
 def test_a_name_that_comes_later_in_the_file_is_found_in_earlier_texts(store: SqliteStore) -> None:
     take(store, entity("Alice", "Works at Acme Corp"), relation("Alice", "uses", "Acme Corp"))
     assert ("Acme Corp", "Acme Corp") in mentioned(store, "Works at Acme Corp")

@@ -17,14 +17,11 @@ SENTENCES: Final[dict[str, str]] = {
     "one_live_merge": "rows have two merges in force at once",
     "merge_order": "merges fold into a row that was folded before",
     "name": "rows have no name",
-    "mention_ends": "mentions lead from or to nothing",
-    "fact_ends": "facts lead from or to nothing",
     "edge_ids": "edges share an id, or are above the counter of edge ids",
     "receipt": "merges do not agree with their receipts",
     "answer": "answers do not agree with the merge or decision they made",
     "merge_of_answer": "merges name a question that does not name them",
-    "suggestion": "suggested pairs are out of order or refer to nothing",
-    "renaming": "renames refer to nothing",
+    "suggestion": "suggested pairs are out of order",
 }
 """What is wrong where an invariant of the stored rows does not hold; "{count} {sentence}"."""
 

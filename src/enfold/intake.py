@@ -161,7 +161,7 @@ class _Intake:
         self.beside: dict[tuple[str, ...], int] = {}
         self.first_new = tx.edges.last_memory()
         self.seen_known: set[int] = set()
-        self.made: set[int] = set()
+        self.first_made: int | None = None  # ids grow: what is below was there before
 
     # ---- what every step needs ----
 
@@ -228,7 +228,7 @@ class _Intake:
         new: dict[str, NewRow] = {}
         for record, name in batch:
             if name.key in rows:
-                self.seen_known.update(r.id for r in rows[name.key] if r.id not in self.made)
+                self.seen_known.update(row.id for row in rows[name.key] if self._was_here(row))
             elif name.key not in new:
                 new[name.key] = NewRow(
                     name,
@@ -239,13 +239,16 @@ class _Intake:
                 )
         return rows | self._made(new)
 
+    def _was_here(self, row: Row) -> bool:
+        return self.first_made is None or row.id < self.first_made
+
     def _made(self, new: dict[str, NewRow]) -> dict[str, list[Row]]:
         ids = self.tx.entities.add_many(list(new.values()))
         self.counts.entities += len(ids)
         made: dict[str, list[Row]] = {}
         for (key, row), row_id in zip(new.items(), ids, strict=True):
             assert row_id is not None  # looked up under the same lock
-            self.made.add(row_id)
+            self.first_made = self.first_made or row_id
             made[key] = [
                 Row(row_id, row.name.spelling, key, 0, row.type, False, row_id, row.foreign_id)
             ]

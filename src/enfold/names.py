@@ -208,6 +208,11 @@ class Name:
         return name
 
     @cached_property
+    def kind(self) -> str:
+        """The type, case folded, or ""."""
+        return self.type.casefold() if self.type else ""
+
+    @cached_property
     def text(self) -> str:
         return normalized(self.spelling)
 

@@ -33,7 +33,7 @@ _MASK: Final = (1 << 64) - 1
 
 @dataclass(frozen=True)
 class Blocking:
-    """What a rule's names offer and seek."""
+    """What a rule's names offer, beside the letters that every name offers, and what they seek."""
 
     offers: Keys
     seeks: Keys
@@ -43,53 +43,48 @@ def _nothing(_: Name) -> Iterable[str]:
     return ()
 
 
-def _whole(name: Name) -> Iterable[str]:
-    """The one key that every name with letters offers: its letters."""
-    return (f"e{name.letters}",) if name.letters else ()
-
-
-def _identical(name: Name) -> Iterable[str]:
-    return (f"i{name.letters}",)
-
-
 def _contained(name: Name) -> Iterator[str]:
     if not name.prefix:
         for phrase in rules.phrases(name):
             # A phrase that leaves every number behind belongs to a name the numbers part from it.
             if not name.numbers or any(map(str.isdigit, phrase)):
-                yield f"e{phrase}"
+                yield WHOLE + phrase
+
+
+def _person_words(name: Name) -> tuple[str, ...]:
+    """The words of a person's name, () for anything else."""
+    if not rules.is_person(name):
+        return ()
+    words = name.person_words
+    return words if len(words) <= rules.MOST_PERSON_WORDS else ()
 
 
 def _person_offers(name: Name) -> Iterator[str]:
-    if not rules.is_person(name):
+    words = _person_words(name)
+    if not words:
         return
-    words = name.person_words
-    if len(words) > rules.MOST_PERSON_WORDS:
-        return
-    yield "u" + " ".join(words)
-    if 1 < len(words) <= 1 + LONGER:
-        yield from (f"w{word}" for word in words)
+    if len(words) != len(name.words):
+        yield "u" + "".join(words)
     if len(words) > 1:
         yield from (f"q{short}" for short in _abbreviations(words))
     for part in _parts(words, fewest=1):
-        yield "x" + " ".join(part)
         yield from (f"p{short}" for short in _abbreviations(part))
-    if name.cjk and rules.is_cjk_only(name.letters):
-        yield from (f"c{inner}" for inner in _cjk_inner(name.letters))
 
 
 def _person_seeks(name: Name) -> Iterator[str]:
-    if not rules.is_person(name):
-        return
-    words = name.person_words
-    if len(words) > rules.MOST_PERSON_WORDS:
+    words = _person_words(name)
+    if not words:
         return
     if len(words) != len(name.words):
-        yield "u" + " ".join(words)
-    if len(words) == 1:
-        yield f"w{words[0]}"
-    else:
-        yield "x" + " ".join(words)
+        yield "u" + "".join(words)
+        yield WHOLE + "".join(words)
+    if len(words) > 1:
+        if len(words) <= 1 + LONGER:
+            yield from (WHOLE + word for word in words)
+            yield from (f"u{word}" for word in words)
+        for part in _parts(words, fewest=1):
+            yield WHOLE + "".join(part)
+            yield "u" + "".join(part)
         if _abbreviated(words):
             for short in _abbreviations(words):
                 yield f"q{short}"
@@ -97,8 +92,8 @@ def _person_seeks(name: Name) -> Iterator[str]:
             for part in _parts(words, fewest=1):
                 if _abbreviated(part):
                     yield "q" + " ".join(part)
-    if name.cjk:
-        yield f"c{name.letters}"
+    if name.cjk and rules.is_cjk_only(name.letters):
+        yield from (WHOLE + inner for inner in _cjk_inner(name.letters))
 
 
 def _parts(words: tuple[str, ...], *, fewest: int) -> Iterator[tuple[str, ...]]:
@@ -108,15 +103,19 @@ def _parts(words: tuple[str, ...], *, fewest: int) -> Iterator[tuple[str, ...]]:
 
 
 def _abbreviated(words: tuple[str, ...]) -> bool:
-    return any(len(word) == 1 for word in words)
+    return min(map(len, words)) == 1
 
 
 def _abbreviations(words: tuple[str, ...]) -> Iterator[str]:
     """The words with some, and not all, written as initials: how else they may be written. A name
     that has initials itself is found under them, a full one under nothing it was not written as."""
+    if len(words) == 2 and len(words[0]) > 1 and len(words[1]) > 1:
+        yield f"{words[0]} {words[1][0]}"  # as most names are
+        yield f"{words[0][0]} {words[1]}"
+        return
     ways = product(*((word, word[0]) if len(word) > 1 else (word,) for word in words))
     for way in dict.fromkeys(ways):
-        if _abbreviated(way) and any(len(word) > 1 for word in way):
+        if _abbreviated(way) and max(map(len, way)) > 1:
             yield " ".join(way)
 
 
@@ -128,15 +127,16 @@ def _cjk_inner(letters: str) -> Iterator[str]:
 
 
 def _given_offers(name: Name) -> Iterator[str]:
-    if rules.is_person(name):
-        first, *rest = name.person_words
+    if words := _person_words(name):
+        first, *rest = words
         for size in range(3, min(len(first), NEVER_EDITED)):
             yield "g" + " ".join([first[:size], *rest])
 
 
 def _given_seeks(name: Name) -> Iterator[str]:
-    if rules.is_person(name) and len(name.person_words[0]) >= 3:
-        yield "g" + " ".join(name.person_words)
+    words = _person_words(name)
+    if words and len(words[0]) >= 3:
+        yield "g" + " ".join(words)
 
 
 def _latin(name: Name) -> Iterable[str]:
@@ -147,7 +147,7 @@ def _latin(name: Name) -> Iterable[str]:
 
 def _latin_seeks(name: Name) -> Iterable[str]:
     keys = _latin(name)
-    return (*keys, f"e{name.latin}") if keys else ()
+    return (*keys, WHOLE + name.latin) if keys else ()
 
 
 def _legal(name: Name) -> Iterable[str]:
@@ -156,51 +156,53 @@ def _legal(name: Name) -> Iterable[str]:
 
 
 def _legal_seeks(name: Name) -> Iterable[str]:
-    plain = rules.without_legal_form(name)
-    return (f"l{plain}", f"e{plain}") if plain != name.letters else ()
+    return [key for plain in _legal(name) for key in (plain, WHOLE + plain[1:])]
 
 
 def _reordered(name: Name) -> Iterable[str]:
-    return ("r" + " ".join(rules.content_letters(name)),) if len(name.words) > 1 else ()
+    """The words in alphabetical order, for a name that is not written so: one that is offers them
+    as its letters."""
+    words = name.words
+    if len(words) < 2:
+        return ()
+    letters = "".join(rules.content_letters(name))
+    return (f"r{letters}",) if letters != name.letters else ()
 
 
 def _reordered_seeks(name: Name) -> Iterable[str]:
-    if len(name.words) < 2:
-        return ()
-    content = rules.content_letters(name)
-    alone = (f"e{content[0]}",) if len(content) == 1 else ()
-    return ("r" + " ".join(content), *alone)
+    return [key for plain in _reordered(name) for key in (plain, WHOLE + plain[1:])]
 
 
 def _acronym_seeks(name: Name) -> Iterator[str]:
-    yield from (f"e{run}" for run in rules.initials(name))
+    yield from (WHOLE + run for run in rules.initials(name))
+    yield from (WHOLE + part for part in rules.bracket_parts(name))
     if counted := rules.numeronym(name):
         yield f"n{counted}"
-    yield from (f"e{part}" for part in rules.bracket_parts(name))
 
 
-def _acronym_offers(name: Name) -> Iterator[str]:
-    yield from _whole(name)
-    if rules.is_numeronym(name):
-        yield f"n{name.letters}"
+def _acronym_offers(name: Name) -> Iterable[str]:
+    return (f"n{name.letters}",) if rules.is_numeronym(name) else ()
 
 
 def _js_seeks(name: Name) -> Iterable[str]:
     stem = rules.js_stem(name)
-    return (f"e{stem}",) if stem else ()
+    return (WHOLE + stem,) if stem else ()
 
+
+WHOLE: Final = "e"
+"""What begins the key that every name offers, whatever the rules: its letters."""
 
 BLOCKING: Final[dict[str, Blocking]] = {
-    "identical": Blocking(_identical, _identical),
-    "contained": Blocking(_whole, _contained),
+    "identical": Blocking(_nothing, lambda name: (WHOLE + name.letters,)),
+    "contained": Blocking(_nothing, _contained),
     "person": Blocking(_person_offers, _person_seeks),
     "given-name": Blocking(_given_offers, _given_seeks),
     "spelling": Blocking(_nothing, _nothing),  # see `edit_forms`, `segments`, `probes`
-    "transliterated": Blocking(lambda n: (*_latin(n), *_whole(n)), _latin_seeks),
-    "legal-form": Blocking(lambda n: (*_legal(n), *_whole(n)), _legal_seeks),
-    "reordered": Blocking(lambda n: (*_reordered(n), *_whole(n)), _reordered_seeks),
+    "transliterated": Blocking(_latin, _latin_seeks),
+    "legal-form": Blocking(_legal, _legal_seeks),
+    "reordered": Blocking(_reordered, _reordered_seeks),
     "acronym": Blocking(_acronym_offers, _acronym_seeks),
-    "js-suffix": Blocking(_whole, _js_seeks),
+    "js-suffix": Blocking(_nothing, _js_seeks),
 }
 
 
@@ -230,10 +232,12 @@ def blocking(rule_set: Iterable[Rule]) -> tuple[Blocking, ...]:
 
 
 def offers(name: Name, blockings: Iterable[Blocking]) -> set[int]:
-    """The hashes of the keys a name offers."""
+    """The hashes of the keys a name offers; its letters are always one."""
     if not name.letters:
         return set()  # matches its own identity key alone, which is one row
-    return set(map(hashed, {key for block in blockings for key in block.offers(name)}))
+    keys = {key for block in blockings for key in block.offers(name)}
+    keys.add(WHOLE + name.letters)
+    return set(map(hashed, keys))
 
 
 def seeks(name: Name, blockings: Iterable[Blocking]) -> set[int]:

@@ -82,16 +82,16 @@ def _ruling(verdict: Verdict, rule: str, score: float, reason: str) -> Ruling:
 
 
 def is_person(name: Name) -> bool:
-    return name.type is not None and name.type.casefold() in PERSON_TYPES
+    return name.kind in PERSON_TYPES
 
 
 def is_organization(name: Name) -> bool:
-    return name.type is not None and name.type.casefold() in ORGANIZATION_TYPES
+    return name.kind in ORGANIZATION_TYPES
 
 
 def is_file(name: Name) -> bool:
     """Typed as a file, or written as a path."""
-    if name.type is not None and name.type.casefold() in FILE_TYPES:
+    if name.kind in FILE_TYPES:
         return True
     text = name.text
     return text.startswith(("/", "./", "../", "~/")) or "\\" in text
@@ -183,7 +183,7 @@ def symbol(left: Name, right: Name, _: Context) -> Ruling | None:
 
 
 def _types_disagree(left: Name, right: Name) -> bool:
-    return bool(left.type and right.type and left.type.casefold() != right.type.casefold())
+    return bool(left.kind and right.kind and left.kind != right.kind)
 
 
 def _escape(left: Name, right: Name, context: Context, *, strict: bool) -> Ruling | None:

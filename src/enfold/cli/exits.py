@@ -46,7 +46,6 @@ HINTS: Final = {
     "no_decision": "To list what is settled apart: enfold apart.",
     "check_failed": "To look at the graph: enfold check.",
     "corrupt": "Backups lie beside the graph: enfold restore FILE.",
-    "target_exists": "To write over an export: --force.",
 }
 """What a person can type next, by the code of the error."""
 

@@ -66,9 +66,7 @@ def asked_as(found: Found) -> Text:
     """Which spelling was asked for, where it is not the one the entity is known as."""
     if not found.alias:
         return text()
-    return text(
-        "asked as ", render.quoted(found.asked), ", known as ", render.quoted(found.entity.name)
-    )
+    return text(render.quoted(found.asked), ", known as ", render.quoted(found.entity.name))
 
 
 def _found(terminal: Terminal, found: Found, aliases: Sequence[str]) -> None:
@@ -81,7 +79,7 @@ def _found(terminal: Terminal, found: Found, aliases: Sequence[str]) -> None:
             ("type", render.cut(row.type or "")),
             ("mentions", f"{row.mentions:,}"),
             ("aliases", _names(aliases)),
-            ("asked", asked_as(found)),
+            ("asked as", asked_as(found)),
         ],
     )
 
@@ -150,7 +148,9 @@ def related(
 
 def _related(terminal: Terminal, found: Related) -> None:
     asked = asked_as(found.found)
-    terminal.line(text(render.entity(found.found.entity), "  " if asked else "", asked))
+    terminal.line(render.entity(found.found.entity))
+    if asked:
+        terminal.line(text(("asked as ", "dim"), asked), indent=2)
     stated = [one for one in found.related if one.links]
     beside = [one for one in found.related if not one.links]
     if stated:

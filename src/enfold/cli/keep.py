@@ -18,7 +18,7 @@ from enfold.cli.look import All, Files, aside, taken
 from enfold.cli.naming import Yes
 from enfold.cli.render import text
 from enfold.cli.terminal import Line, Terminal
-from enfold.errors import Refused
+from enfold.errors import Invalid, Refused
 
 if TYPE_CHECKING:
     from enfold.graph import Summary
@@ -107,8 +107,8 @@ def export(
     """Write the graph as it is settled, as MCP memory or CSV.
 
     Each thing stands there once, under its one name."""
-    if out is not None and out.exists() and not force:
-        raise Refused("target_exists", f"{out} exists already; nothing was written.")
+    if out is not None:
+        _must_be_free(out, force)
     terminal = call.terminal
     with call.graph() as graph, terminal.progress() as progress:
         pieces = graph.export(format, progress=progress)
@@ -127,6 +127,17 @@ def export(
                 terminal.raw(piece)
                 if terminal.gone:
                     break
+
+
+def _must_be_free(out: Path, force: bool) -> None:
+    if out.is_dir() or not out.absolute().parent.is_dir():
+        raise Invalid(
+            "no_directory", f"{out} can't be a file; name one in a directory that exists."
+        )
+    if out.exists() and not force:
+        raise Refused(
+            "target_exists", f"{out} exists already; nothing was written. --force writes over it."
+        )
 
 
 def _written(file: IO[str], pieces: Iterator[str]) -> int:
@@ -260,6 +271,10 @@ def restore(
     yes: Yes = False,
 ) -> None:
     """Put a backup in the graph's place, all of it at once."""
+    from enfold.graph import open as open_graph
+
+    # Looked at first, so that a file of no use leaves no graph behind.
+    open_graph(source, create=False, read_only=True).close()
     with call.graph(write=True, create=True) as graph:
         call.confirm(f"Replace all that {call.path} holds by {source}?", yes=yes)
         kept = graph.restore(source)

@@ -208,7 +208,7 @@ class Terminal:
             with suppress(OSError):
                 self._notes.raw(_UNSAFE_IN_JSON.sub(lambda m: f"\\u{ord(m[0]):04x}", text) + "\n")
             return
-        self.warn(Text("enfold: ", style="bold red").append(visible(message, 4_000), style="none"))
+        self.warn(Text("enfold: ", style="bold red").append(visible(message, 1_500), style="none"))
         if hint and not self.quiet:
             self.warn(Text(visible(hint), style="dim"))
 

@@ -9,16 +9,28 @@ from enfold.model import Fact, Memory, Mention
 from enfold.ports import NewFact, NewMemory
 from enfold.store.statements import ID_LIST, Statements, id_list
 
-_MEMORY: Final = "id, content, kind, source, source_tag, caller_id, status, created_at"
+_MEMORY: Final = """y.id, y.content, y.kind, y.source, y.source_tag, y.caller_id,
+    CASE WHEN EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = y.id)
+        THEN 'stale' ELSE 'active' END,
+    y.created_at"""
 
 
 # How the fact's own memory writes one of its ends.
 _SPELLED: Final = """(SELECT m.spelling FROM mention m
     WHERE m.memory_id = f.memory_id AND m.asserted_id = {end} ORDER BY m.id LIMIT 1)"""
 
+_LINKS: Final = """SELECT id, memory_id, subject_id, predicate, object_id, NULL AS literal,
+    confidence FROM link_counted"""
+_LITERALS: Final = """SELECT id, memory_id, subject_id, predicate, NULL AS object_id, literal,
+    confidence FROM literal_counted"""
 
-def _columns_of(table: str) -> str:
-    return ", ".join(f"{table}.{column}" for column in _MEMORY.split(", "))
+_COUNTED_MENTIONS: Final = "SELECT id FROM mention_counted WHERE entity_id = :root"
+
+# Each end of a link has its index. A fact of a thing with itself never counts, so the halves share
+# no row.
+_COUNTED_LINKS: Final = f"""{_LINKS} WHERE subject_id = :root
+    UNION ALL {_LINKS} WHERE object_id = :root"""
+_COUNTED_FACTS: Final = f"{_COUNTED_LINKS} UNION ALL {_LITERALS} WHERE subject_id = :root"
 
 
 class Edges:
@@ -32,13 +44,13 @@ class Edges:
     # ---- memories ----
 
     def memory(self, memory_id: int) -> Memory | None:
-        return self._memory("id = :id", id=memory_id)
+        return self._memory("y.id = :id", id=memory_id)
 
     def memory_by_caller(self, caller_id: str) -> Memory | None:
-        return self._memory("caller_id = :caller_id", caller_id=caller_id)
+        return self._memory("y.caller_id = :caller_id", caller_id=caller_id)
 
     def _memory(self, condition: str, **values: object) -> Memory | None:
-        row = self._sql.row(f"SELECT {_MEMORY} FROM memory WHERE {condition}", **values)
+        row = self._sql.row(f"SELECT {_MEMORY} FROM memory y WHERE {condition}", **values)
         return None if row is None else Memory(*row)
 
     def add_memory(
@@ -81,7 +93,7 @@ class Edges:
         page = [
             Memory(*row)
             for row in self._sql.all(
-                f"SELECT {_MEMORY} FROM memory WHERE id > :after ORDER BY id LIMIT :limit",
+                f"SELECT {_MEMORY} FROM memory y WHERE y.id > :after ORDER BY y.id LIMIT :limit",
                 after=after,
                 limit=limit,
             )
@@ -100,11 +112,13 @@ class Edges:
 
     def owned(self, roots: Sequence[int]) -> list[tuple[int, Memory]]:
         rows = self._sql.all(
-            f"""SELECT e.canonical_id, {_columns_of("y")}
+            f"""SELECT e.canonical_id, {_MEMORY}
             FROM entity e JOIN mention m ON m.asserted_id = e.id
-            JOIN memory y ON y.id = m.memory_id AND y.status = 'active'
-            WHERE e.canonical_id IN {ID_LIST} AND NOT EXISTS
-                (SELECT 1 FROM mention f WHERE f.memory_id = m.memory_id AND f.id < m.id)
+            JOIN memory y ON y.id = m.memory_id
+            WHERE e.canonical_id IN {ID_LIST}
+                AND NOT EXISTS (SELECT 1 FROM stale z WHERE z.memory_id = y.id)
+                AND NOT EXISTS
+                    (SELECT 1 FROM mention f WHERE f.memory_id = m.memory_id AND f.id < m.id)
             ORDER BY y.id""",
             ids=id_list(roots),
         )
@@ -113,10 +127,12 @@ class Edges:
     def stated(self, roots: Sequence[int]) -> list[tuple[Fact, Memory, str | None, str | None]]:
         rows = self._sql.all(
             f"""SELECT c.id, c.memory_id, c.subject_id, c.predicate, c.object_id, c.literal,
-                c.confidence, {_columns_of("y")},
+                c.confidence, {_MEMORY},
                 {_SPELLED.format(end="f.subject_id")}, {_SPELLED.format(end="f.object_id")}
-            FROM fact_counted c JOIN fact f ON f.id = c.id JOIN memory y ON y.id = c.memory_id
-            WHERE c.subject_id IN {ID_LIST} ORDER BY c.id""",
+            FROM ({_LINKS} WHERE subject_id IN {ID_LIST}
+                UNION ALL {_LITERALS} WHERE subject_id IN {ID_LIST}) c
+            JOIN fact f ON f.id = c.id JOIN memory y ON y.id = c.memory_id
+            ORDER BY c.id""",
             ids=id_list(roots),
         )
         return [(Fact(*row[:7]), Memory(*row[7:15]), row[15], row[16]) for row in rows]
@@ -126,7 +142,10 @@ class Edges:
 
     def set_status(self, memory_id: int, status: str) -> None:
         self._sql.run(
-            "UPDATE memory SET status = :status WHERE id = :id", id=memory_id, status=status
+            "INSERT INTO stale (memory_id) VALUES (:id) ON CONFLICT (memory_id) DO NOTHING"
+            if status == "stale"
+            else "DELETE FROM stale WHERE memory_id = :id",
+            id=memory_id,
         )
 
     def count_memories(self) -> int:
@@ -146,7 +165,7 @@ class Edges:
                 FROM fact ORDER BY memory_id, id"""
             )
         )
-        for row in self._sql.stream(f"SELECT {_MEMORY} FROM memory ORDER BY id"):
+        for row in self._sql.stream(f"SELECT {_MEMORY} FROM memory y ORDER BY y.id"):
             memory = Memory(*row)
             yield (
                 memory,
@@ -244,8 +263,9 @@ class Edges:
     def shared_sources(self, entity_id: int, *, memories: int) -> tuple[dict[int, int], bool]:
         sources = self._sql.ids(
             """SELECT DISTINCT m.memory_id FROM entity a JOIN mention m ON m.asserted_id = a.id
-            JOIN memory y ON y.id = m.memory_id AND y.status = 'active'
-            WHERE a.canonical_id = :root ORDER BY m.memory_id DESC LIMIT :limit""",
+            WHERE a.canonical_id = :root
+                AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id)
+            ORDER BY m.memory_id DESC LIMIT :limit""",
             root=entity_id,
             limit=memories + 1,
         )
@@ -262,11 +282,9 @@ class Edges:
     def links(
         self, entity_id: int, *, facts: int
     ) -> tuple[list[tuple[int, str, str, float, int]], bool]:
-        rows = self._sql.all(f"{_COUNTED_FACTS} LIMIT :limit", root=entity_id, limit=facts + 1)
+        rows = self._sql.all(f"{_COUNTED_LINKS} LIMIT :limit", root=entity_id, limit=facts + 1)
         found: dict[tuple[int, str, str], tuple[float, int]] = {}
         for _, _, subject, predicate, target, _, confidence in rows[:facts]:
-            if target is None:
-                continue
             outward = subject == entity_id
             other = target if outward else subject
             at = (other, predicate, "out" if outward else "in")
@@ -286,18 +304,6 @@ class Edges:
             **values,
         )
         return mentions, facts
-
-
-_COUNTED_MENTIONS: Final = "SELECT id FROM mention_counted WHERE entity_id = :root"
-
-# A fact has two ends and each has its index; a fact of a thing with itself never counts, so the
-# two halves share no row.
-_COUNTED_FACTS: Final = """
-SELECT id, memory_id, subject_id, predicate, object_id, literal, confidence
-FROM fact_counted WHERE subject_id = :root
-UNION ALL
-SELECT id, memory_id, subject_id, predicate, object_id, literal, confidence
-FROM fact_counted WHERE object_id = :root"""
 
 
 class _Group:

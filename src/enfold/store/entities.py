@@ -13,8 +13,8 @@ from enfold.store.statements import ID_LIST, Statements, id_list
 MENTIONS_OF_ROOT: Final = """
     (SELECT count(DISTINCT m.memory_id) FROM entity a
      JOIN mention m ON m.asserted_id = a.id
-     JOIN memory y ON y.id = m.memory_id AND y.status = 'active'
-     WHERE a.canonical_id = root.id)"""
+     WHERE a.canonical_id = root.id
+         AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id))"""
 
 _SELECT: Final = f"""
 SELECT e.id, e.spelling, e.key, e.sense, e.type, named.name, e.folded_into, e.canonical_id,

@@ -17,14 +17,15 @@ SHOWN_AT_MOST: Final = 20
 BREACHES: Final[dict[str, str]] = {
     "forest": """
         WITH RECURSIVE down (id) AS (
-            SELECT id FROM entity WHERE folded_into IS NULL
+            SELECT e.id FROM entity e JOIN entity up ON up.id = e.folded_into
+            WHERE e.folded_into IS NOT NULL AND up.folded_into IS NULL
             UNION ALL SELECT e.id FROM down d JOIN entity e ON e.folded_into = d.id)
         SELECT e.id FROM entity e
         WHERE e.folded_into IS NOT NULL AND e.id NOT IN (SELECT id FROM down)""",
     "root": """
-        SELECT e.id FROM entity e LEFT JOIN entity up ON up.id = e.folded_into
-        WHERE e.canonical_id <> CASE WHEN e.folded_into IS NULL THEN e.id ELSE up.canonical_id END
-            OR (e.folded_into IS NOT NULL AND up.id IS NULL)""",
+        SELECT id FROM entity WHERE folded_into IS NULL AND canonical_id <> id
+        UNION ALL SELECT e.id FROM entity e LEFT JOIN entity up ON up.id = e.folded_into
+        WHERE e.folded_into IS NOT NULL AND (up.id IS NULL OR e.canonical_id <> up.canonical_id)""",
     "fold_has_merge": """
         SELECT e.id FROM entity e
         LEFT JOIN merge m ON m.absorbed_id = e.id AND m.reverted_at IS NULL
@@ -41,13 +42,6 @@ BREACHES: Final[dict[str, str]] = {
         WHERE m.reverted_at IS NULL AND above.reverted_at IS NULL AND above.id < m.id""",
     "name": """
         SELECT id FROM entity WHERE trim(spelling) = '' OR key = ''""",
-    "mention_ends": """
-        SELECT m.id FROM mention m LEFT JOIN entity e ON e.id = m.asserted_id
-        LEFT JOIN memory s ON s.id = m.memory_id WHERE e.id IS NULL OR s.id IS NULL""",
-    "fact_ends": """
-        SELECT f.id FROM fact f LEFT JOIN entity s ON s.id = f.subject_id
-        LEFT JOIN entity o ON o.id = f.object_id LEFT JOIN memory m ON m.id = f.memory_id
-        WHERE s.id IS NULL OR m.id IS NULL OR (f.object_id IS NOT NULL AND o.id IS NULL)""",
     "edge_ids": """
         SELECT m.id FROM mention m JOIN fact f ON f.id = m.id
         UNION SELECT id FROM mention WHERE id > :mark
@@ -78,12 +72,7 @@ BREACHES: Final[dict[str, str]] = {
         WHERE m.conflict_id IS NOT NULL AND m.reverted_at IS NULL
             AND c.id IS NOT NULL AND (c.merge_id IS NULL OR c.merge_id <> m.id)""",
     "suggestion": """
-        SELECT s.left_id FROM suggestion s LEFT JOIN entity l ON l.id = s.left_id
-        LEFT JOIN entity r ON r.id = s.right_id
-        WHERE s.left_id >= s.right_id OR l.id IS NULL OR r.id IS NULL""",
-    "renaming": """
-        SELECT n.id FROM renaming n LEFT JOIN entity e ON e.id = n.root_id
-        LEFT JOIN entity s ON s.id = n.shown_id WHERE e.id IS NULL OR s.id IS NULL""",
+        SELECT left_id FROM suggestion WHERE left_id >= right_id""",
 }
 
 

@@ -31,8 +31,7 @@ _SCRATCH: Final = (
     "DELETE FROM fold_receipt",
 )
 
-_MOVING_IN_FOLD: Final = """SELECT e.id FROM fold_step f
-    JOIN entity e ON e.canonical_id = f.absorbed"""
+_MOVING_IN_FOLD: Final = "SELECT row_id FROM fold_row"
 _AMONG_IN_FOLD: Final = "SELECT root FROM fold_root"
 
 _SUBTREE: Final = """WITH RECURSIVE subtree (id) AS (
@@ -47,8 +46,8 @@ _MENTIONS_AROUND: Final = """
 SELECT m.id, m.memory_id, m.asserted_id, e.canonical_id
 FROM mention m JOIN entity e ON e.id = m.asserted_id
 WHERE m.memory_id IN (
-        SELECT n.memory_id FROM mention n JOIN memory y ON y.id = n.memory_id
-        WHERE y.status = 'active' AND n.asserted_id IN ({moving}))
+        SELECT n.memory_id FROM mention n WHERE n.asserted_id IN ({moving}))
+    AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id)
     AND e.canonical_id IN ({among})"""
 
 _FACTS_AROUND: Final = """
@@ -56,11 +55,9 @@ SELECT f.id, f.memory_id, f.predicate, f.literal,
     f.subject_id, s.canonical_id, f.object_id, o.canonical_id
 FROM fact f JOIN entity s ON s.id = f.subject_id LEFT JOIN entity o ON o.id = f.object_id
 WHERE f.memory_id IN (
-        SELECT n.memory_id FROM fact n JOIN memory y ON y.id = n.memory_id
-        WHERE y.status = 'active' AND n.subject_id IN ({moving})
-        UNION
-        SELECT n.memory_id FROM fact n JOIN memory y ON y.id = n.memory_id
-        WHERE y.status = 'active' AND n.object_id IN ({moving}))
+        SELECT n.memory_id FROM fact n WHERE n.subject_id IN ({moving})
+        UNION SELECT n.memory_id FROM fact n WHERE n.object_id IN ({moving}))
+    AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = f.memory_id)
     AND (s.canonical_id IN ({among}) OR o.canonical_id IN ({among}))"""
 
 
@@ -212,9 +209,10 @@ class Merges:
         return self._sql.ids("SELECT id FROM merge WHERE id > :mark ORDER BY id", mark=mark)
 
     def _write_moved(self, pairs: list[tuple[int, int]], merge_ids: list[int]) -> None:
+        # CROSS JOIN: SQLite keeps its order, and so looks up what belongs to the few scratch rows.
         rows = self._sql.all(
-            """SELECT f.absorbed, e.id FROM fold_step f
-            JOIN entity e ON e.canonical_id = f.absorbed"""
+            """SELECT f.absorbed, e.id FROM fold_step f CROSS JOIN entity e
+            WHERE e.canonical_id = f.absorbed"""
         )
         under: dict[int, list[int]] = {absorbed: [] for absorbed, _ in pairs}
         for root, row in rows:
@@ -225,12 +223,11 @@ class Merges:
         self._sql.run(
             """INSERT INTO merge_edge (merge_id, edge_id, effect)
             SELECT r.merge_id, m.id, 'moved'
-            FROM fold_row r JOIN mention m ON m.asserted_id = r.row_id
+            FROM fold_row r CROSS JOIN mention m WHERE m.asserted_id = r.row_id
             UNION SELECT r.merge_id, f.id, 'moved'
-            FROM fold_row r JOIN fact f ON f.subject_id = r.row_id
+            FROM fold_row r CROSS JOIN fact f WHERE f.subject_id = r.row_id
             UNION SELECT r.merge_id, f.id, 'moved'
-            FROM fold_row r JOIN fact f ON f.object_id = r.row_id
-            ORDER BY 1, 2"""
+            FROM fold_row r CROSS JOIN fact f WHERE f.object_id = r.row_id"""
         )
 
     def _write_silenced(self, steps: Steps, merge_ids: list[int]) -> None:

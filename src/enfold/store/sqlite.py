@@ -351,7 +351,10 @@ def _copy_verified(connection: sqlite3.Connection, part: Path) -> None:
     _sync_file(part)
     try:
         with closing(_open_copy(part)) as copy:
-            sound = not _problems(copy) and _counts(copy) == counts
+            # Pages are copied as they are: what a copy could add is a page that does not read, and
+            # that the quick check finds; comparing every index with its table took ten times as
+            # long on a million names.
+            sound = not _problems(copy, "quick_check") and _counts(copy) == counts
     except (Error, sqlite3.Error):
         sound = False
     if not sound:
@@ -373,8 +376,8 @@ def _open_copy(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def _problems(connection: sqlite3.Connection) -> list[str]:
-    return [row[0] for row in connection.execute("PRAGMA integrity_check") if row[0] != "ok"]
+def _problems(connection: sqlite3.Connection, check: str = "integrity_check") -> list[str]:
+    return [row[0] for row in connection.execute(f"PRAGMA {check}") if row[0] != "ok"]
 
 
 def _counts(connection: sqlite3.Connection) -> dict[str, int]:

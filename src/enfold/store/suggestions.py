@@ -72,7 +72,7 @@ class Suggestions:
         return int(self._sql.value("SELECT count(*) FROM suggestion"))
 
     def count_open(self) -> int:
-        return len({(at.low, at.high) for at in self._open(lambda root: 0)})
+        return len({pair for pair, _ in self._open()})
 
     def best_open(self, limit: int) -> list[Proposal]:
         if limit <= 0:
@@ -80,34 +80,35 @@ class Suggestions:
         bound = self._mention_bound()
         wanted = 4 * limit
         while True:
-            bounded = heapq.nsmallest(wanted, self._open(bound))
+            bounded = heapq.nsmallest(wanted, self._weighed(bound))
             best = self._exact(bounded)[:limit]
             # What was left out has a bound above the last of these, and a true rank above that.
             if len(bounded) < wanted or (len(best) == limit and best[-1] <= bounded[-1]):
                 return self._proposals(best)
             wanted *= 4
 
-    def _open(self, weight_of: Callable[[int], int]) -> Iterator[_Open]:
-        """Every suggestion that leads to two entities, is not queued and not settled apart."""
+    def _open(self) -> Iterator[tuple[tuple[int, int], tuple[int, int, str, float]]]:
+        """((lower root, higher root), suggestion) of every suggestion that leads to two entities,
+        is not queued and not settled apart."""
         root_of = self._entities.absorbed()
         closed = set(self._decisions.apart_roots()) | self._conflicts.pending_pairs()
-        for left, right, rule, score in self._sql.stream(
-            "SELECT left_id, right_id, rule, score FROM suggestion"
-        ):
-            low, high = root_of.get(left, left), root_of.get(right, right)
-            if low == high:
-                continue
+        for row in self._sql.stream("SELECT left_id, right_id, rule, score FROM suggestion"):
+            low, high = root_of.get(row[0], row[0]), root_of.get(row[1], row[1])
             if low > high:
                 low, high = high, low
-            if (low, high) not in closed:
-                weight = -min(weight_of(low), weight_of(high))
-                yield _Open(weight, -score, low, high, left, right, rule)
+            if low != high and (low, high) not in closed:
+                yield (low, high), row
+
+    def _weighed(self, weight_of: Callable[[int], int]) -> Iterator[_Open]:
+        for (low, high), (left, right, rule, score) in self._open():
+            weight = -min(weight_of(low), weight_of(high))
+            yield _Open(weight, -score, low, high, left, right, rule)
 
     def _mention_bound(self) -> Callable[[int], int]:
         """A root's mentions, or a little more: spellings that share a memory count twice, and so
         do stale memories. One pass over an index; the true count is taken of the best alone."""
         if self.count() <= _FEW:
-            roots = {root for at in self._open(lambda root: 0) for root in (at.low, at.high)}
+            roots = {root for pair, _ in self._open() for root in pair}
             return self._entities.mention_counts(list(roots)).__getitem__
         root_of = self._entities.absorbed()
         counts: dict[int, int] = {}

@@ -8,8 +8,14 @@ CREATE TABLE memory (
     source      TEXT,
     source_tag  TEXT,
     caller_id   TEXT UNIQUE,              -- idempotency: the same piece is stored once
-    status      TEXT NOT NULL DEFAULT 'active' CHECK (status IN ('active', 'stale')),
     created_at  TEXT NOT NULL
+);
+
+-- Memories that no longer hold; their edges don't count. A table of its own: whether each of a hub's
+-- thousands of memories is in it is asked with every count, and reading the memories themselves for
+-- that took eight times as long.
+CREATE TABLE stale (
+    memory_id INTEGER PRIMARY KEY REFERENCES memory(id) ON DELETE CASCADE
 );
 
 CREATE TABLE entity (
@@ -198,30 +204,34 @@ CREATE TABLE meta (
 );
 INSERT INTO meta VALUES ('edge', '0');
 
--- Where each edge ends now.
-CREATE VIEW mention_now AS
-SELECT m.id, m.memory_id, m.asserted_id, m.spelling, e.canonical_id AS entity_id
+-- Where each mention ends now, and which count: of one memory's mentions with one end the lowest id.
+CREATE VIEW mention_counted AS
+SELECT min(m.id) AS id, m.memory_id, e.canonical_id AS entity_id
 FROM mention m
 JOIN entity e ON e.id = m.asserted_id
-JOIN memory s ON s.id = m.memory_id AND s.status = 'active';
+WHERE NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id)
+GROUP BY m.memory_id, e.canonical_id;
 
-CREATE VIEW fact_now AS
-SELECT f.id, f.memory_id, f.subject_id AS asserted_subject, f.object_id AS asserted_object,
-       s.canonical_id AS subject_id, f.predicate, o.canonical_id AS object_id, f.literal, f.confidence
+-- The same of facts. A fact of a thing with itself never counts. Facts between entities stand apart
+-- from those with a literal, so that either end is found by its index.
+CREATE VIEW link_counted AS
+SELECT min(f.id) AS id, f.memory_id, s.canonical_id AS subject_id, f.predicate,
+       o.canonical_id AS object_id, max(f.confidence) AS confidence
 FROM fact f
 JOIN entity s ON s.id = f.subject_id
-LEFT JOIN entity o ON o.id = f.object_id
-JOIN memory m ON m.id = f.memory_id AND m.status = 'active';
+JOIN entity o ON o.id = f.object_id
+WHERE s.canonical_id <> o.canonical_id
+  AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = f.memory_id)
+GROUP BY f.memory_id, s.canonical_id, f.predicate, o.canonical_id;
 
--- Which edges count: of one memory's equal edges the lowest id; a fact of a thing with itself never.
-CREATE VIEW mention_counted AS
-SELECT min(id) AS id, memory_id, entity_id FROM mention_now GROUP BY memory_id, entity_id;
-
-CREATE VIEW fact_counted AS
-SELECT min(id) AS id, memory_id, subject_id, predicate, object_id, literal, max(confidence) AS confidence
-FROM fact_now
-WHERE object_id IS NULL OR object_id <> subject_id
-GROUP BY memory_id, subject_id, predicate, object_id, literal;
+CREATE VIEW literal_counted AS
+SELECT min(f.id) AS id, f.memory_id, s.canonical_id AS subject_id, f.predicate, f.literal,
+       max(f.confidence) AS confidence
+FROM fact f
+JOIN entity s ON s.id = f.subject_id
+WHERE f.literal IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = f.memory_id)
+GROUP BY f.memory_id, s.canonical_id, f.predicate, f.literal;
 
 -- What each entity is called: its latest rename that is still in its cluster, else its own spelling.
 CREATE VIEW shown AS
