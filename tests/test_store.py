@@ -111,17 +111,17 @@ def test_what_is_no_graph_of_ours_is_refused_and_left_as_it_was(
     assert (path.read_bytes() if path.is_file() else None) == before
 
 
-@pytest.mark.parametrize("ways", [{"create": False}, {"read_only": True}])
+@pytest.mark.parametrize("read_only", [True, False])
 @pytest.mark.parametrize("empty_file", [True, False])
 def test_looking_at_what_is_not_there_makes_nothing(
-    tmp_path: Path, ways: dict[str, bool], empty_file: bool
+    tmp_path: Path, read_only: bool, empty_file: bool
 ) -> None:
     path = tmp_path / "graph.db"
     if empty_file:
         path.touch()
     before = sorted(tmp_path.iterdir())
     with pytest.raises(NotFound) as missed:
-        open_store(str(path), **ways)
+        open_store(str(path), create=False, read_only=read_only)
     assert missed.value.code == "no_graph"
     assert sorted(tmp_path.iterdir()) == before
     assert not empty_file or path.stat().st_size == 0
@@ -170,11 +170,15 @@ def test_an_error_takes_everything_back(store: SqliteStore) -> None:
     class Stop(Exception):
         pass
 
-    with pytest.raises(Stop), store.write() as tx:
-        ids = mint(tx, "Alpha")
-        memory = tx.edges.add_memory("text")
-        tx.edges.mention(memory, ids[0], "Alpha")
-        raise Stop
+    def written_and_stopped() -> None:
+        with store.write() as tx:
+            ids = mint(tx, "Alpha")
+            memory = tx.edges.add_memory("text")
+            tx.edges.mention(memory, ids[0], "Alpha")
+            raise Stop
+
+    with pytest.raises(Stop):
+        written_and_stopped()
     with store.read() as tx:
         assert (tx.entities.count(), tx.edges.count_memories(), tx.edges.mark()) == (0, 0, 0)
 
@@ -270,8 +274,7 @@ def test_a_full_disk_is_said_and_changes_nothing(path: str) -> None:
         mint(tx, "Alpha")
     fill_up(store)
     with pytest.raises(Unavailable) as refused, store.write() as tx:
-        for at in range(10_000):
-            tx.edges.add_memory(f"memory {at} " * 50)
+        tx.edges.add_memories([NewMemory(f"memory {at} " * 50) for at in range(10_000)])
     assert refused.value.code == "disk_full"
     with open_store(path).read() as tx:
         assert (tx.entities.count(), tx.edges.count_memories()) == (1, 0)
@@ -512,7 +515,8 @@ def test_a_copy_that_does_not_read_back_is_no_backup(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = open_store(path)
-    monkeypatch.setattr(sqlite_module, "_counts", lambda _, ticks=count(): {"n": next(ticks)})
+    ticks = count()
+    monkeypatch.setattr(sqlite_module, "_counts", lambda _: {"entity": next(ticks)})
     with pytest.raises(Unavailable) as refused:
         store.backup()
     assert refused.value.code == "backup_failed"

@@ -368,7 +368,7 @@ class Graph:
         done = passes.run(
             self._store, found, report, backup=backup, keep_backups=self._keep_backups
         )
-        passes.index_names(self._store, self._engine, report)
+        passes.index_names(self._store, found)
         return done
 
     def preview(

@@ -27,8 +27,8 @@ from enfold.vocabulary import GENERATIONS, OPPOSED_CLASSES, PERSON_GENERATIONS
 
 Keys = Callable[[Name], Iterable[str]]
 
-_SEEK_SALT: Final = 0x5BD1_E995_9E37_79B9
-_MASK: Final = (1 << 64) - 1
+SEEK_SALT: Final = 0x5BD1_E995_9E37_79B9
+"""Parts what is sought from what is offered in one index."""
 
 
 @dataclass(frozen=True)
@@ -339,14 +339,14 @@ def index_keys(name: Name, blockings: Iterable[Blocking]) -> set[int]:
     """The keys a name is stored under: what it offers and seeks, its segments. Signed 64-bit."""
     blocks = tuple(blockings)
     keys = offers(name, blocks) | segments(name)
-    return {_signed(k) for k in keys} | {_signed(k ^ _SEEK_SALT) for k in seeks(name, blocks)}
+    return {_signed(k) for k in keys} | {_signed(k ^ SEEK_SALT) for k in seeks(name, blocks)}
 
 
 def probe_keys(name: Name, blockings: Iterable[Blocking]) -> set[int]:
     """The stored keys of every name that is a candidate of this one. Signed 64-bit."""
     blocks = tuple(blockings)
     keys = seeks(name, blocks) | probes(name)
-    return {_signed(k) for k in keys} | {_signed(k ^ _SEEK_SALT) for k in offers(name, blocks)}
+    return {_signed(k) for k in keys} | {_signed(k ^ SEEK_SALT) for k in offers(name, blocks)}
 
 
 # ---- look-alikes: what a veto keeps apart -------------------------------------------------------

@@ -6,6 +6,7 @@ and has one ``now``. Everything here is synchronous.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -440,6 +441,10 @@ class NameIndex(Protocol):
         """(key, entity id)"""
         ...
 
+    def replace(self, keys: array[int], ids: array[int]) -> None:
+        """Store these keys, sorted, each with its row's id, and nothing else."""
+        ...
+
     def probe(self, keys: Sequence[int]) -> set[int]:
         """Ids of rows stored under any of the keys."""
         ...
@@ -568,6 +573,10 @@ class Survey(Protocol):
         """What all-against-all ruling would ask about, pairs of equal letters left out."""
         ...
 
+    def index(self, ids: Sequence[int]) -> tuple[array[int], array[int]]:
+        """The keys of the name index, sorted, and the id of the row of each, given every row's."""
+        ...
+
 
 class Engine(Protocol):
     """Where pairs are found: this process, its cores, or a cluster."""
@@ -575,12 +584,6 @@ class Engine(Protocol):
     def survey(
         self, rows: Sequence[tuple[str, str | None]], rules: str, progress: Progress
     ) -> Survey: ...
-    def index(
-        self, rows: Sequence[tuple[str, str | None]], rules: str
-    ) -> Iterator[tuple[Sequence[int], Sequence[int], int]]:
-        """(keys, the place in this part of the row of each, rows in this part), part by part."""
-        ...
-
     def close(self) -> None:
         """End whatever it runs on."""
         ...

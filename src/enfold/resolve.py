@@ -93,6 +93,7 @@ class Search:
         judged: candidate pairs ruled.
         asked: pairs of rows that a rule asks about, those of equal letters left out.
         groups: ids of rows of equal letters, where there are two or more.
+        index: the name index of every name, from a full pass.
     """
 
     seen: Seen
@@ -100,6 +101,7 @@ class Search:
     judged: int
     asked: Asked
     groups: list[list[int]]
+    index: tuple[array[int], array[int]] | None
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,8 @@ def _search_all(seen: Seen, engine: Engine, progress: Progress) -> Search:
     for row_id, (spelling, kind) in zip(seen.ids, seen.rows, strict=True):
         groups[Name(spelling, kind).merge_key].append(row_id)
     groups.pop("", None)
-    return Search(seen, context, judged, asked, [g for g in groups.values() if len(g) > 1])
+    many = [group for group in groups.values() if len(group) > 1]
+    return Search(seen, context, judged, asked, many, survey.index(seen.ids))
 
 
 def _search_fresh(tx: Tx, seen: Seen, progress: Progress) -> Search:
@@ -212,7 +215,8 @@ def _search_fresh(tx: Tx, seen: Seen, progress: Progress) -> Search:
         if name.merge_key and name.merge_key not in groups:
             groups[name.merge_key] = [row.id for row in tx.entities.by_merge_key(name.merge_key)]
         progress("comparing new names", len(done), len(seen.fresh))
-    return Search(seen, seen.context, judged, asked, [g for g in groups.values() if len(g) > 1])
+    many = [group for group in groups.values() if len(group) > 1]
+    return Search(seen, seen.context, judged, asked, many, None)
 
 
 def canonical_order(entity: Entity, spelling: str) -> tuple[int, int, int, str, int]:
@@ -451,34 +455,32 @@ def _reasoned(tx: Tx, proposals: list[Proposal], context: Context) -> list[Propo
     return [replace(pair, reason=reason(pair)) for pair in proposals]
 
 
-def index_names(store: Store, engine: Engine, progress: Progress) -> int:
-    """Put every row that is not there yet into the name index, in steps that each stand alone; how
-    many were put there."""
-    with store.read() as tx:
-        context = tx.context() or Context()
-        outdated = tx.names.version() not in (None, VERSION + context.rules)
-    if outdated:
+def index_names(store: Store, found: Search) -> None:
+    """Keep the name index up with a pass. It may fail or be cut off: what is not in the index is
+    looked at one by one until the next full pass."""
+    version = f"{VERSION}, {found.context.rules}"
+    if found.index is not None:
+        keys, ids = found.index
         with store.write() as tx:
-            tx.names.clear()
-    with store.read() as tx:
-        waiting = set(tx.names.unindexed())
-        ids, rows = _rows(r for r in tx.entities.spellings() if r[0] in waiting)
-    done = 0
-    for keys, places, count in engine.index(rows, context.rules):
-        with store.write() as tx:
-            tx.names.add((key, ids[done + at]) for key, at in zip(keys, places, strict=True))
-            tx.names.mark_indexed(ids[done : done + count])
-            tx.names.set_version(VERSION + context.rules)
-        done += count
-        progress("indexing names", done, len(ids))
-    return done
+            tx.names.replace(keys, ids)
+            tx.names.mark_indexed(found.seen.ids)
+            tx.names.set_version(version)
+        return
+    blocks = pairs.blocking(rules.rule_set(found.context.rules))
+    with store.write() as tx:
+        rows = tx.entities.many(tx.names.unindexed())
+        for row in rows.values():
+            keys_of_row = pairs.index_keys(Name(row.spelling, row.type), blocks)
+            tx.names.add((key, row.id) for key in keys_of_row)
+        tx.names.mark_indexed(sorted(rows))
 
 
 def nearest(tx: Tx, name: Name, limit: int = 5) -> list[Entity]:
     """Entities with the spellings closest to a name that is not known, through the name index."""
     context = tx.context() or Context()
     blocks = pairs.blocking(rules.rule_set(context.rules))
-    ids = sorted(tx.names.probe(sorted(pairs.probe_keys(name, blocks))))[:1_000]
+    probed = tx.names.probe(sorted(pairs.probe_keys(name, blocks)))
+    ids = sorted(probed.union(tx.names.unindexed()[:FULL_ABOVE]))[:FULL_ABOVE]
     rows = tx.entities.many(ids)
 
     def closeness(row: Entity) -> tuple[float, int]:

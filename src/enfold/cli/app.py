@@ -253,6 +253,7 @@ def _root_epilog() -> str:
 
 
 app = typer.Typer(
+    name="enfold",
     cls=Commands,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -176,7 +176,7 @@ def proposals(shown: Sequence[Shown]) -> list[Line]:
     "explain",
     LOOK,
     'enfold explain "GPT-4" "GPT-4o"',
-    'enfold explain "J. Smith" "John Smith" --left-type person --right-type person',
+    'enfold explain "J. Li" "Jane Li" --left-type person --right-type person',
     note="It works without a graph, on the names alone; with one it also says where the graph "
     "stands on the two.",
 )

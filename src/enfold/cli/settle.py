@@ -479,7 +479,7 @@ def _decision(one: Decision) -> Line:
 @command(
     "keep-apart",
     SETTLE,
-    'enfold keep-apart "Mercury (planet)" "Mercury (element)" --why "A planet and an element."',
+    'enfold keep-apart "Ada Li" "Ada Lee" --why "Two people, said both."',
     actor=True,
 )
 def keep_apart(

@@ -6,10 +6,12 @@ them, then yields the proposals in batches. What it yields equals ruling all nam
 
 from __future__ import annotations
 
+import signal
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import Any
 
@@ -35,27 +37,58 @@ AHEAD = 4
 """Tasks given to an executor before the first result is taken: enough to keep its processes busy,
 few enough to bound what waits."""
 
-I64 = npt.NDArray[np.int64]
+
+@dataclass(frozen=True)
+class Keyed:
+    """64-bit hashes, and the place of the name that each is of."""
+
+    keys: U64
+    at: U32
+
+    @classmethod
+    def of(cls, names: Iterable[Iterable[int]]) -> Keyed:
+        """The hashes of each name, in order."""
+        keys: list[int] = []
+        at: list[int] = []
+        for place, mine in enumerate(names):
+            keys.extend(mine)
+            at.extend([place] * (len(keys) - len(at)))
+        return cls(np.array(keys, dtype=np.uint64), np.array(at, dtype=np.uint32))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Keyed], starts: Sequence[int]) -> Keyed:
+        """Parts one behind the other, the names of each counted from its start."""
+        keys = [np.empty(0, np.uint64), *(part.keys for part in parts)]
+        at = [part.at + np.uint32(start) for part, start in zip(parts, starts, strict=True)]
+        return cls(np.concatenate(keys), np.concatenate([np.empty(0, np.uint32), *at]))
+
+    def in_order(self) -> Keyed:
+        """The same by ascending hash."""
+        order = np.argsort(self.keys)
+        return Keyed(self.keys[order], self.at[order])
+
+
+Spelled = dict[int, tuple[list[str], list[tuple[str, ...]], list[int]]]
+"""By length, (texts, their pieces or () where an edit may fall anywhere, places): the forms of names
+that edits are counted on."""
 
 
 @dataclass(frozen=True)
-class Keys:
-    """What reading some names gave, by their place in the chunk.
+class Read:
+    """What reading some names gave, by their place among them.
 
     Attributes:
-        offers, offer_at: 64-bit hashes offered, and by which name.
-        seeks, seek_at: the same of what is sought.
-        forms: by length, (texts, pieces or None, places): the forms spelling counts edits on.
+        offers, seeks, segments: the keys of ``pairs``.
         letters: [names] hashes of their letters.
+        forms: what spelling is compared by.
         words: in how many names each word stands.
     """
 
-    offers: U64
-    offer_at: U32
-    seeks: U64
-    seek_at: U32
-    forms: dict[int, tuple[list[str], list[tuple[str, ...]], list[int]]]
+    offers: Keyed
+    seeks: Keyed
+    segments: Keyed
     letters: U64
+    forms: Spelled
     words: Counter[str]
 
 
@@ -77,42 +110,33 @@ class Batch:
     score: list[float]
 
 
-def read_names(rows: Sequence[Row], rule_set: str) -> Keys:
-    """The keys of some names. A task."""
-    blocks = pairs.blocking(r for r in rules.rule_set(rule_set) if r.name != "identical")
-    spelled = any(r.name == "spelling" for r in rules.rule_set(rule_set))
-    offers: list[int] = []
-    offer_at: list[int] = []
-    seeks: list[int] = []
-    seek_at: list[int] = []
-    forms: dict[int, tuple[list[str], list[tuple[str, ...]], list[int]]] = {}
+def read_names(rows: Sequence[Row], rule_set: str) -> Read:
+    """Read some names. A task."""
+    chosen = rules.rule_set(rule_set)
+    blocks = pairs.blocking(rule for rule in chosen if rule.name != "identical")
+    spelled = any(rule.name == "spelling" for rule in chosen)
+    offers: list[set[int]] = []
+    seeks: list[set[int]] = []
+    segments: list[set[int]] = []
     letters: list[int] = []
+    forms: Spelled = {}
     words: Counter[str] = Counter()
-    for at, (spelling, kind) in enumerate(rows):
+    for place, (spelling, kind) in enumerate(rows):
         name = Name(spelling, kind)
-        words.update(set(name.words))
+        offers.append(pairs.offers(name, blocks))
+        seeks.append(pairs.seeks(name, blocks))
         letters.append(pairs.hashed(name.letters))
-        given = pairs.offers(name, blocks)
-        wanted = pairs.seeks(name, blocks)
-        offers.extend(given)
-        offer_at.extend([at] * len(given))
-        seeks.extend(wanted)
-        seek_at.extend([at] * len(wanted))
-        for pieces in pairs.edit_forms(name) if spelled else ():
-            text = "".join(pieces)
-            texts, cut, places = forms.setdefault(len(text), ([], [], []))
-            texts.append(text)
-            cut.append(pieces if len(pieces) > 1 else ())
-            places.append(at)
-    return Keys(
-        np.array(offers, dtype=np.uint64),
-        np.array(offer_at, dtype=np.uint32),
-        np.array(seeks, dtype=np.uint64),
-        np.array(seek_at, dtype=np.uint32),
-        forms,
-        np.array(letters, dtype=np.uint64),
-        words,
-    )
+        words.update(set(name.words))
+        if spelled:
+            segments.append(pairs.segments(name))
+            for pieces in pairs.edit_forms(name):
+                text = "".join(pieces)
+                texts, cut, places = forms.setdefault(len(text), ([], [], []))
+                texts.append(text)
+                cut.append(pieces if len(pieces) > 1 else ())
+                places.append(place)
+    hashes = np.array(letters, dtype=np.uint64)
+    return Read(Keyed.of(offers), Keyed.of(seeks), Keyed.of(segments), hashes, forms, words)
 
 
 def rule_pairs(
@@ -129,18 +153,6 @@ def rule_pairs(
             kept.rule.append(ruling.rule)
             kept.score.append(ruling.score)
     return kept
-
-
-def index_names(rows: Sequence[Row], rule_set: str) -> tuple[I64, U32]:
-    """The name-index keys of some names, and by which name. A task."""
-    blocks = pairs.blocking(rules.rule_set(rule_set))
-    keys: list[int] = []
-    at: list[int] = []
-    for place, (spelling, kind) in enumerate(rows):
-        mine = pairs.index_keys(Name(spelling, kind), blocks)
-        keys.extend(mine)
-        at.extend([place] * len(mine))
-    return np.array(keys, dtype=np.int64), np.array(at, dtype=np.uint32)
 
 
 def run_ahead(
@@ -176,34 +188,27 @@ class Survey:
         self._executor = executor
         self._progress = progress or (lambda *_: None)
         self._words: Counter[str] = Counter()
-        self._forms: dict[int, tuple[list[str], list[tuple[str, ...]], list[int]]] = {}
-        offers: list[U64] = []
-        offer_at: list[U32] = []
-        seeks: list[U64] = []
-        seek_at: list[U32] = []
-        letters: list[U64] = []
+        self._forms: Spelled = {}
         chunks = [rows[at : at + CHUNK] for at in range(0, len(rows), CHUNK)]
-        start = 0
-        for keys in run_ahead(self._executor, read_names, ((chunk, rule_set) for chunk in chunks)):
-            offers.append(keys.offers)
-            offer_at.append(keys.offer_at + np.uint32(start))
-            seeks.append(keys.seeks)
-            seek_at.append(keys.seek_at + np.uint32(start))
-            letters.append(keys.letters)
-            self._words.update(keys.words)
-            for length, (texts, cut, places) in keys.forms.items():
-                mine = self._forms.setdefault(length, ([], [], []))
-                mine[0].extend(texts)
-                mine[1].extend(cut)
-                mine[2].extend(place + start for place in places)
-            start = min(start + CHUNK, len(rows))
-            self._progress("reading names", start, len(rows))
-        empty64, empty32 = np.empty(0, np.uint64), np.empty(0, np.uint32)
-        self._letters = np.concatenate([empty64, *letters])
-        self._offers = np.concatenate([empty64, *offers])
-        self._offer_at = np.concatenate([empty32, *offer_at])
-        self._seeks = np.concatenate([empty64, *seeks])
-        self._seek_at = np.concatenate([empty32, *seek_at])
+        starts = list(range(0, len(rows), CHUNK))
+        parts: list[Read] = []
+        for read in run_ahead(executor, read_names, ((chunk, rule_set) for chunk in chunks)):
+            self._add_forms(read.forms, starts[len(parts)])
+            self._words.update(read.words)
+            parts.append(replace(read, forms={}, words=Counter()))
+            self._progress("reading names", min(len(parts) * CHUNK, len(rows)), len(rows))
+        self._offers = Keyed.joined([part.offers for part in parts], starts).in_order()
+        self._seeks = Keyed.joined([part.seeks for part in parts], starts).in_order()
+        self._segments = Keyed.joined([part.segments for part in parts], starts)
+        letters = [np.empty(0, np.uint64), *(part.letters for part in parts)]
+        self._letters = np.concatenate(letters)
+
+    def _add_forms(self, forms: Spelled, start: int) -> None:
+        for length, (texts, cut, places) in forms.items():
+            mine = self._forms.setdefault(length, ([], [], []))
+            mine[0].extend(texts)
+            mine[1].extend(cut)
+            mine[2].extend(place + start for place in places)
 
     @property
     def common(self) -> frozenset[str]:
@@ -216,7 +221,8 @@ class Survey:
         spelled = self._by_spelling()
         both = np.unique(np.concatenate([found, spelled]))
         left, right = both >> np.uint64(32), both & np.uint64(0xFFFFFFFF)
-        return both[self._letters[left] != self._letters[right]]
+        kept: U64 = both[self._letters[left] != self._letters[right]]
+        return kept
 
     def propose(self, context: Context) -> Iterator[Batch]:
         """Rule every candidate and yield what is asked, batch by batch."""
@@ -246,23 +252,30 @@ class Survey:
                 batch.score,
             )
 
+    def index(self, ids: Sequence[int]) -> tuple[array[int], array[int]]:
+        """The keys of the name index, sorted, and the id of the row of each (see
+        ``pairs.index_keys``)."""
+        sought = self._seeks.keys ^ np.uint64(pairs.SEEK_SALT)
+        keys = np.concatenate([self._offers.keys, sought, self._segments.keys]).view(np.int64)
+        at = np.concatenate([self._offers.at, self._seeks.at, self._segments.at])
+        order = np.argsort(keys)
+        rows = np.asarray(ids, dtype=np.int64)[at[order]]
+        return array("q", keys[order].tobytes()), array("q", rows.tobytes())
+
     def _by_keys(self) -> U64:
         """Names that seek what others offer."""
-        order = np.argsort(self._offers)
-        offers, offer_at = self._offers[order], self._offer_at[order]
-        order = np.argsort(self._seeks)  # both in one order: the search walks, it does not jump
-        seeks, seek_at = self._seeks[order], self._seek_at[order]
-        first = np.searchsorted(offers, seeks, "left")
-        count = np.searchsorted(offers, seeks, "right") - first
+        offers, seeks = self._offers, self._seeks  # both in order: the search walks, not jumps
+        first = np.searchsorted(offers.keys, seeks.keys, "left")
+        count = np.searchsorted(offers.keys, seeks.keys, "right") - first
         hit = np.flatnonzero(count)
-        first, count, seek_at = first[hit], count[hit], seek_at[hit]
+        first, count, seek_at = first[hit], count[hit], seeks.at[hit]
         found: list[U64] = [np.empty(0, np.uint64)]
         for at in range(0, len(hit), CHUNK):
             many = count[at : at + CHUNK]
             sought = np.repeat(seek_at[at : at + CHUNK], many).astype(np.uint64)
             starts = first[at : at + CHUNK] - np.concatenate(([0], np.cumsum(many)[:-1]))
             base = np.repeat(starts, many)
-            offered = offer_at[base + np.arange(int(many.sum()))].astype(np.uint64)
+            offered = offers.at[base + np.arange(int(many.sum()))].astype(np.uint64)
             apart = self._letters[sought] != self._letters[offered]
             low, high = np.minimum(sought, offered)[apart], np.maximum(sought, offered)[apart]
             found.append(np.unique((low << np.uint64(32)) | high))
@@ -332,6 +345,11 @@ def _spread(close: U64, holders: list[list[int]]) -> U64:
     return np.unique(np.array(found, dtype=np.uint64))
 
 
+def _leave_interrupts() -> None:
+    """A terminal's Ctrl-C reaches every process; the one that was started ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
 class LocalEngine:
     """Finds pairs in this process, or on as many processes as it is given.
 
@@ -347,14 +365,6 @@ class LocalEngine:
     def survey(self, rows: Sequence[Row], rules: str, progress: Progress) -> Survey:
         return Survey(rows, rules, self._executor(len(rows)), progress)
 
-    def index(self, rows: Sequence[Row], rules: str) -> Iterator[tuple[list[int], list[int], int]]:
-        chunks = [rows[at : at + CHUNK] for at in range(0, len(rows), CHUNK)]
-        tasks = ((chunk, rules) for chunk in chunks)
-        found = run_ahead(self._executor(len(rows)), index_names, tasks)
-        for chunk, (keys, places) in zip(chunks, found, strict=True):
-            order = np.argsort(keys, kind="stable")  # the index grows fastest in its own order
-            yield keys[order].tolist(), places[order].tolist(), len(chunk)
-
     def close(self) -> None:
         """End the processes."""
         if self._pool is not None:
@@ -365,5 +375,7 @@ class LocalEngine:
         if self._workers < 2 or names < 2 * CHUNK:
             return None
         if self._pool is None:
-            self._pool = ProcessPoolExecutor(self._workers, mp_context=get_context("spawn"))
+            self._pool = ProcessPoolExecutor(
+                self._workers, mp_context=get_context("spawn"), initializer=_leave_interrupts
+            )
         return self._pool

@@ -125,17 +125,25 @@ class Edges:
         return [(root, Memory(*memory)) for root, *memory in rows]
 
     def stated(self, roots: Sequence[int]) -> list[tuple[Fact, Memory, str | None, str | None]]:
-        rows = self._sql.all(
+        # A range of ids reaches into the views where a list would not: SQLite would make out every
+        # fact of the graph first. Callers page through entities by id, so little is read in vain.
+        asked = set(roots)
+        rows = self._sql.stream(
             f"""SELECT c.id, c.memory_id, c.subject_id, c.predicate, c.object_id, c.literal,
                 c.confidence, {_MEMORY},
                 {_SPELLED.format(end="f.subject_id")}, {_SPELLED.format(end="f.object_id")}
-            FROM ({_LINKS} WHERE subject_id IN {ID_LIST}
-                UNION ALL {_LITERALS} WHERE subject_id IN {ID_LIST}) c
+            FROM ({_LINKS} WHERE subject_id BETWEEN :first AND :last
+                UNION ALL {_LITERALS} WHERE subject_id BETWEEN :first AND :last) c
             JOIN fact f ON f.id = c.id JOIN memory y ON y.id = c.memory_id
             ORDER BY c.id""",
-            ids=id_list(roots),
+            first=min(asked, default=0),
+            last=max(asked, default=0),
         )
-        return [(Fact(*row[:7]), Memory(*row[7:15]), row[15], row[16]) for row in rows]
+        return [
+            (Fact(*row[:7]), Memory(*row[7:15]), row[15], row[16])
+            for row in rows
+            if row[2] in asked
+        ]
 
     def delete_memory(self, memory_id: int) -> None:
         self._sql.run("DELETE FROM memory WHERE id = :id", id=memory_id)

@@ -211,8 +211,8 @@ class Merges:
     def _write_moved(self, pairs: list[tuple[int, int]], merge_ids: list[int]) -> None:
         # CROSS JOIN: SQLite keeps its order, and so looks up what belongs to the few scratch rows.
         rows = self._sql.all(
-            """SELECT f.absorbed, e.id FROM fold_step f CROSS JOIN entity e
-            WHERE e.canonical_id = f.absorbed"""
+            """SELECT step.absorbed, e.id FROM fold_step step CROSS JOIN entity e
+            WHERE e.canonical_id = step.absorbed"""
         )
         under: dict[int, list[int]] = {absorbed: [] for absorbed, _ in pairs}
         for root, row in rows:
@@ -331,7 +331,7 @@ class Merges:
                 SELECT id FROM mention WHERE asserted_id IN {ID_LIST}
                 UNION ALL SELECT id FROM (
                     SELECT id FROM fact WHERE subject_id IN {ID_LIST}
-                    UNION SELECT id FROM fact WHERE object_id IN {ID_LIST}) f) e""",
+                    UNION SELECT id FROM fact WHERE object_id IN {ID_LIST}) facts) edges""",
             mark=mark,
             ids=id_list(self.subtree(absorbed)),
         )

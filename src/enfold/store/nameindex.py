@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import sys
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 
 from enfold.store.statements import ID_LIST, Statements, id_list
+
+PAGE = 200
+"""Pairs a page: 3.2 kB, so that a page fits in one of the database's."""
+
+# A key may fill several pages, and begin at the end of the one before.
+_PAGES = """
+SELECT k.value, p.pairs FROM json_each(:ids) k JOIN name_page p ON p.page BETWEEN
+    coalesce((SELECT page FROM name_page WHERE first_key < k.value
+        ORDER BY first_key DESC, page DESC LIMIT 1), 1)
+    AND coalesce((SELECT page FROM name_page WHERE first_key <= k.value
+        ORDER BY first_key DESC, page DESC LIMIT 1), 0)"""
 
 
 class NameIndex:
@@ -18,14 +32,23 @@ class NameIndex:
             "INSERT INTO name_index (key, entity_id) VALUES (?, ?) ON CONFLICT DO NOTHING", keys
         )
 
+    def replace(self, keys: array[int], ids: array[int]) -> None:
+        self._sql.run("DELETE FROM name_index")
+        self._sql.run("DELETE FROM name_page")
+        self._sql.run_many(
+            "INSERT INTO name_page (page, first_key, pairs) VALUES (?, ?, ?)", _pages(keys, ids)
+        )
+
     def probe(self, keys: Sequence[int]) -> set[int]:
-        # A deleted row leaves its keys behind (its id is never used again): the join drops them.
+        wanted = id_list(keys)
+        found = set(
+            self._sql.ids(f"SELECT entity_id FROM name_index WHERE key IN {ID_LIST}", ids=wanted)
+        )
+        for key, pairs in self._sql.stream(_PAGES, ids=wanted):
+            found.update(_of_page(key, pairs))
+        # A deleted row leaves its keys behind (its id is never used again).
         return set(
-            self._sql.ids(
-                f"""SELECT n.entity_id FROM name_index n JOIN entity e ON e.id = n.entity_id
-                WHERE n.key IN {ID_LIST}""",
-                ids=id_list(keys),
-            )
+            self._sql.ids(f"SELECT id FROM entity WHERE id IN {ID_LIST}", ids=id_list(found))
         )
 
     def unindexed(self) -> list[int]:
@@ -37,7 +60,7 @@ class NameIndex:
         self._sql.run(f"UPDATE entity SET indexed = 1 WHERE indexed = 0 {which}", **values)
 
     def clear(self) -> None:
-        self._sql.run("DELETE FROM name_index")
+        self.replace(array("q"), array("q"))
         self._sql.run("UPDATE entity SET indexed = 0 WHERE indexed = 1")
 
     def version(self) -> str | None:
@@ -50,3 +73,24 @@ class NameIndex:
             ON CONFLICT (name) DO UPDATE SET value = excluded.value""",
             version=version,
         )
+
+
+def _pages(keys: array[int], ids: array[int]) -> Iterator[tuple[int, int, bytes]]:
+    for page, start in enumerate(range(0, len(keys), PAGE), 1):
+        part = slice(start, start + PAGE)
+        pairs = keys[part] + ids[part]
+        if sys.byteorder == "big":
+            pairs.byteswap()
+        yield page, keys[start], pairs.tobytes()
+
+
+def _of_page(key: int, pairs: bytes) -> Iterator[int]:
+    """The ids a page holds under a key."""
+    values = array("q", pairs)
+    if sys.byteorder == "big":
+        values.byteswap()
+    count = len(values) // 2
+    at = bisect_left(values, key, 0, count)
+    while at < count and values[at] == key:
+        yield values[count + at]
+        at += 1

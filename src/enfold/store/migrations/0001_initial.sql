@@ -172,8 +172,17 @@ CREATE TABLE suggestion (
 ) WITHOUT ROWID;
 CREATE INDEX suggestion_right ON suggestion (right_id);
 
+-- Hashed keys of names (64 bits, signed). A full pass writes them all, sorted, as pages of pairs:
+-- fifteen million rows would take a minute. What has come since stands beside, a row a key.
+CREATE TABLE name_page (
+    page      INTEGER PRIMARY KEY,
+    first_key INTEGER NOT NULL,
+    pairs     BLOB NOT NULL               -- the keys, then the entity ids, each 8 bytes, little endian
+);
+CREATE INDEX name_page_key ON name_page (first_key, page);
+
 CREATE TABLE name_index (
-    key       INTEGER NOT NULL,           -- 64-bit hash, signed
+    key       INTEGER NOT NULL,
     entity_id INTEGER NOT NULL,
     PRIMARY KEY (key, entity_id)
 ) WITHOUT ROWID;
