@@ -113,7 +113,7 @@ def test_scan_shows_a_few_of_each_unless_asked_for_more(folder: Path) -> None:
 
 
 def test_scan_says_what_it_set_aside_line_by_line(folder: Path) -> None:
-    file = memory(folder, named("Ada"), *[{"type": "weird"}] * 9)
+    file = memory(folder, named("Ada"), *['{"type": "weird"}'] * 9)
     text = said("scan", file)
     assert "9 set aside" in text
     assert "line 2 " in text
@@ -150,7 +150,7 @@ def test_importing_again_says_that_all_was_known(graph: Path) -> None:
 
 
 def test_an_import_keeps_what_it_set_aside_and_runs_lists_it_in_full(folder: Path) -> None:
-    file = memory(folder, named("Ada"), *[{"type": "weird"}] * 9)
+    file = memory(folder, named("Ada"), *['{"type": "weird"}'] * 9)
     assert "enfold runs 1" in said("import", file)
     assert said("runs", "1").count("weird' is not known") == 9
     assert len(told("runs", "1")) == 9

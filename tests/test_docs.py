@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
+import itertools
 import os
 import re
 import shutil
@@ -189,7 +190,7 @@ def python_pairs(page: str) -> list[tuple[Block, Block | None]]:
     every = blocks(page)
     return [
         (block, after if after and after.language == "text" else None)
-        for block, after in zip(every, [*every[1:], None], strict=True)
+        for block, after in itertools.zip_longest(every, every[1:])
         if block.language == "python" and not block.title
     ]
 

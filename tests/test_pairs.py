@@ -6,7 +6,7 @@ import csv
 import json
 import random
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 
@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import enfold
 from enfold import pairs, rules
 from enfold.errors import Invalid
-from enfold.model import Context, Verdict
+from enfold.model import Context, Ruling, Verdict
 from enfold.names import Name
 
 HERE = Path(__file__).parent
@@ -167,6 +168,42 @@ def test_a_rule_without_keys_is_refused() -> None:
     rule = rules.Rule("rhymes", Verdict.ASK, lambda *_: None, "They rhyme.", "a graph of its own")
     with pytest.raises(Invalid, match="rhymes"):
         pairs.blocking((*rules.RULES, rule))
+
+
+def _rhyme(left: Name, right: Name, _: Context) -> Ruling | None:
+    if left.letters[-3:] != right.letters[-3:]:
+        return None
+    return Ruling(Verdict.ASK, "rhyme", 0.1, "They rhyme.")
+
+
+def _ending(name: Name) -> tuple[str]:
+    return (f"rhyme {name.letters[-3:]}",)
+
+
+@pytest.fixture
+def rhyming() -> Iterator[str]:
+    rule = rules.Rule("rhyme", Verdict.ASK, _rhyme, "They end alike.", "A graph of its own.")
+    pairs.register("poetry", (*rules.RULES, rule), {"rhyme": pairs.Blocking(_ending, _ending)})
+    yield "poetry"
+    del rules.RULE_SETS["poetry"], pairs.BLOCKING["rhyme"], pairs.REGISTERED["poetry"]
+
+
+def test_a_graph_uses_rules_of_its_own(rhyming: str) -> None:
+    with enfold.open(":memory:") as graph:
+        graph.remember("A rose.", mentions=["Bellows", "Gallows", "Rose"])
+        assert graph.resolve().queued == 0
+        assert graph.resolve(rule_set=rhyming).queued == 1
+        graph.remember("More.", mentions=["Fellows"])
+        assert graph.resolve().queued == 2
+        assert graph.explain("Bellows", "Gallows").ruling.rule == "rhyme"
+
+
+@pytest.mark.parametrize("name", ["default", "strict"])
+def test_built_in_rules_can_not_be_replaced(name: str) -> None:
+    with pytest.raises(Invalid, match=name):
+        pairs.register(name, rules.RULES)
+    with pytest.raises(Invalid, match="spelling"):
+        pairs.register("mine", rules.RULES, {"spelling": pairs.Blocking(_ending, _ending)})
 
 
 def test_full_names_of_one_surname_do_not_meet() -> None:

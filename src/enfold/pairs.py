@@ -12,7 +12,7 @@ candidate need not be ruled anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations, pairwise, product
 from typing import Final
@@ -229,6 +229,47 @@ def blocking(rule_set: Iterable[Rule]) -> tuple[Blocking, ...]:
             )
         found.append(BLOCKING[rule.name])
     return tuple(found)
+
+
+def register(
+    name: str, rule_set: Iterable[Rule], keys: Mapping[str, Blocking] | None = None
+) -> None:
+    """Make rules of your own known under a name, which a graph's passes then use.
+
+    Args:
+        name: what the rule set is called; a graph remembers it.
+        rule_set: the rules in order, vetoes first; ``rules.RULES`` may be among them.
+        keys: for each rule of yours that proposes pairs, what its names offer and seek. They must
+            be complete: a pair the rule asks about must meet under some key. Functions must be
+            module-level, so that other processes find them.
+
+    Raises:
+        Invalid: ``rule_set_taken`` for a name that is built in; ``rule_without_keys``.
+    """
+    if name in rules.BUILT_IN:
+        raise Invalid("rule_set_taken", f"The rule set {name!r} is built in; choose another name.")
+    chosen, given = tuple(rule_set), dict(keys or {})
+    taken = [rule for rule in given if rule in _BUILT_IN_KEYS]
+    if taken:
+        raise Invalid("rule_set_taken", f"The rule {taken[0]!r} is built in; name yours otherwise.")
+    BLOCKING.update(given)
+    blocking(chosen)
+    rules.RULE_SETS[name] = chosen
+    REGISTERED[name] = (chosen, given)
+
+
+Registered = tuple[tuple[Rule, ...], dict[str, Blocking]]
+
+REGISTERED: Final[dict[str, Registered]] = {}
+"""What was registered, for handing on to other processes."""
+
+_BUILT_IN_KEYS: Final = frozenset(BLOCKING)
+
+
+def register_all(given: Mapping[str, Registered]) -> None:
+    """Register what another process had registered."""
+    for name, (rule_set, keys) in given.items():
+        register(name, rule_set, keys)
 
 
 def offers(name: Name, blockings: Iterable[Blocking]) -> set[int]:

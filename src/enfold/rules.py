@@ -2,10 +2,10 @@
 
 A rule sees two names with their types and the frozen context of the graph, and nothing else, so
 that one pair has one ruling wherever and whenever it is asked. Only ``identical`` folds. Its
-escapes (``short-key``, ``punctuation``, ``symbol``, ``typed``) name why a pair of equal letters asks
-instead.
+escapes (``short-key``, ``punctuation``, ``symbol``, ``typed``) name why a pair of equal letters
+asks instead.
 
-How a rule's pairs are found stands in ``pairs``. A graph adds a rule of its own by giving both.
+How a rule's pairs are found stands in ``pairs``, as does how a graph adds rules of its own.
 """
 
 from __future__ import annotations
@@ -707,6 +707,8 @@ RULES: Final = (
 
 _STRICT = {"version", "extension", "identical", "contained", "person", "spelling"}
 
+BUILT_IN: Final = ("default", "strict")
+
 RULE_SETS: Final[dict[str, tuple[Rule, ...]]] = {
     "default": RULES,
     "strict": tuple(
@@ -733,12 +735,14 @@ def rule_set(name: str) -> tuple[Rule, ...]:
     except KeyError:
         known = ", ".join(sorted(RULE_SETS))
         raise Invalid(
-            "unknown_rules", f"No rule set is called {name!r}; there are: {known}."
+            "unknown_rules",
+            f"No rule set is called {name!r}; there are: {known}. Rules of your own must be "
+            "registered first (see pairs.register).",
         ) from None
 
 
 def rule_on(left: Name, right: Name, context: Context) -> Ruling:
-    """The ruling on a pair: the first rule that speaks, or ``none``. Symmetric in verdict and rule."""
+    """The ruling on a pair: the first rule that speaks, or ``none``. The same from either side."""
     if left.key != right.key and not (left.letters and right.letters):
         return EMPTY  # without a letter there is nothing to compare
     settled = left.fold_key == right.fold_key  # then no veto can fire, by what the key keeps

@@ -30,6 +30,7 @@ class Settings:
         backup: back the graph up before a full pass that folds.
         backups: folder for backups; empty puts them in a folder beside the graph.
         keep_backups: how many backups to keep; 0 keeps all of them.
+        rules_module: a Python module to import at start, which registers rules of your own.
         actor: who decides, as recorded with folds and decisions; empty takes the user's name.
         busy_timeout: seconds to wait for another process that writes.
     """
@@ -39,6 +40,7 @@ class Settings:
     backup: bool = True
     backups: str = ""
     keep_backups: int = 0
+    rules_module: str = ""
     actor: str = ""
     busy_timeout: float = 30.0
 

@@ -330,14 +330,14 @@ class Progress:
 
     def _draw(self, what: str, done: int, total: int) -> None:
         if self._bar is None:
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
             from rich.progress import Progress as Bar
 
             self._bar = Bar(
                 TextColumn("{task.description}", markup=False),
                 BarColumn(bar_width=24),
                 MofNCompleteColumn(),
-                TimeElapsedColumn(),
+                TextColumn("{task.fields[clock]}", markup=False),
                 console=self._side.console,
                 transient=True,
                 refresh_per_second=5,
@@ -346,9 +346,19 @@ class Progress:
         if what != self._step:
             for task in self._bar.task_ids:
                 self._bar.remove_task(task)
-            self._bar.add_task(visible(what), total=None)
+            self._bar.add_task(visible(what), total=None, clock=_Clock(self._begun))
             self._step = what
         self._bar.update(self._bar.task_ids[0], completed=done, total=total or None)
+
+
+class _Clock:
+    """The seconds since the command began: not those of its step, which is what rich would show."""
+
+    def __init__(self, begun: float) -> None:
+        self._begun = begun
+
+    def __format__(self, _: str) -> str:
+        return f"{time.monotonic() - self._begun:.0f} s"
 
 
 def _text(text: Text | str) -> Text:

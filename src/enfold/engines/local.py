@@ -9,7 +9,7 @@ from __future__ import annotations
 import signal
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
@@ -69,8 +69,8 @@ class Keyed:
 
 
 Spelled = dict[int, tuple[list[str], list[tuple[str, ...]], list[int]]]
-"""By length, (texts, their pieces or () where an edit may fall anywhere, places): the forms of names
-that edits are counted on."""
+"""By length, (texts, their pieces or () where an edit may fall anywhere, places): the forms of
+names that edits are counted on."""
 
 
 @dataclass(frozen=True)
@@ -345,8 +345,10 @@ def _spread(close: U64, holders: list[list[int]]) -> U64:
     return np.unique(np.array(found, dtype=np.uint64))
 
 
-def _leave_interrupts() -> None:
-    """A terminal's Ctrl-C reaches every process; the one that was started ends the others."""
+def _begin(registered: Mapping[str, pairs.Registered]) -> None:
+    """Set a worker process up: the rules that its parent knows, and a terminal's Ctrl-C, which
+    reaches every process, left to the one that was started."""
+    pairs.register_all(registered)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -376,6 +378,9 @@ class LocalEngine:
             return None
         if self._pool is None:
             self._pool = ProcessPoolExecutor(
-                self._workers, mp_context=get_context("spawn"), initializer=_leave_interrupts
+                self._workers,
+                mp_context=get_context("spawn"),
+                initializer=_begin,
+                initargs=(pairs.REGISTERED,),
             )
         return self._pool

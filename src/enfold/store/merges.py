@@ -31,34 +31,47 @@ _SCRATCH: Final = (
     "DELETE FROM fold_receipt",
 )
 
-_MOVING_IN_FOLD: Final = "SELECT row_id FROM fold_row"
-_AMONG_IN_FOLD: Final = "SELECT root FROM fold_root"
-
 _SUBTREE: Final = """WITH RECURSIVE subtree (id) AS (
     SELECT id FROM entity WHERE id = :absorbed
     UNION ALL SELECT e.id FROM subtree s JOIN entity e ON e.folded_into = s.id)"""
-_MOVING_IN_REVERT: Final = "SELECT value FROM json_each(:ids)"
-_AMONG_IN_REVERT: Final = "SELECT :root"
 
-# The edges of every memory that a moving row is named in, as far as they end at an entity that
-# takes part: among them stand all that can stop, or begin, to count.
+# What takes part: the rows that move, and the roots among which they do, with the root that each
+# has in the end.
+_IN_FOLD: Final = {"moving": "SELECT row_id FROM fold_row", "roots": "fold_root"}
+_IN_REVERT: Final = {
+    "moving": "SELECT value FROM json_each(:ids)",
+    "roots": "(SELECT :root AS root, :root AS final)",
+}
+
+# Edges that can stop, or begin, to count: those of memories that name a moving row, which end at a
+# root that takes part, where there is more than one that may come to be equal. A fact between two
+# such roots is found by both its ends, and so is always more than one.
 _MENTIONS_AROUND: Final = """
-SELECT m.id, m.memory_id, m.asserted_id, e.canonical_id
-FROM mention m JOIN entity e ON e.id = m.asserted_id
-WHERE m.memory_id IN (
-        SELECT n.memory_id FROM mention n WHERE n.asserted_id IN ({moving}))
-    AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id)
-    AND e.canonical_id IN ({among})"""
+SELECT id, memory_id, asserted_id, root FROM (
+    SELECT m.id, m.memory_id, m.asserted_id, r.root,
+        count(*) OVER (PARTITION BY m.memory_id, r.final) AS alike
+    FROM {roots} r CROSS JOIN entity e CROSS JOIN mention m
+    WHERE e.canonical_id = r.root AND m.asserted_id = e.id
+        AND m.memory_id IN (SELECT n.memory_id FROM mention n WHERE n.asserted_id IN ({moving}))
+        AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id)) near
+WHERE alike > 1"""
 
 _FACTS_AROUND: Final = """
-SELECT f.id, f.memory_id, f.predicate, f.literal,
-    f.subject_id, s.canonical_id, f.object_id, o.canonical_id
-FROM fact f JOIN entity s ON s.id = f.subject_id LEFT JOIN entity o ON o.id = f.object_id
-WHERE f.memory_id IN (
-        SELECT n.memory_id FROM fact n WHERE n.subject_id IN ({moving})
-        UNION SELECT n.memory_id FROM fact n WHERE n.object_id IN ({moving}))
-    AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = f.memory_id)
-    AND (s.canonical_id IN ({among}) OR o.canonical_id IN ({among}))"""
+SELECT near.id, near.memory_id, near.predicate, near.literal,
+    near.subject_id, s.canonical_id, near.object_id, o.canonical_id
+FROM (
+    SELECT f.*, count(*) OVER (PARTITION BY f.memory_id, f.predicate, f.literal) AS alike
+    FROM (
+        SELECT f.* FROM {roots} r CROSS JOIN entity e CROSS JOIN fact f
+        WHERE e.canonical_id = r.root AND f.subject_id = e.id
+        UNION ALL SELECT f.* FROM {roots} r CROSS JOIN entity e CROSS JOIN fact f
+        WHERE e.canonical_id = r.root AND f.object_id = e.id) f
+    WHERE f.memory_id IN (
+            SELECT n.memory_id FROM fact n WHERE n.subject_id IN ({moving})
+            UNION ALL SELECT n.memory_id FROM fact n WHERE n.object_id IN ({moving}))
+        AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = f.memory_id)) near
+JOIN entity s ON s.id = near.subject_id LEFT JOIN entity o ON o.id = near.object_id
+WHERE near.alike > 1"""
 
 
 def _merge(row: tuple[Any, ...]) -> Merge:
@@ -231,11 +244,9 @@ class Merges:
         )
 
     def _write_silenced(self, steps: Steps, merge_ids: list[int]) -> None:
-        mentions = self._sql.stream(
-            _MENTIONS_AROUND.format(moving=_MOVING_IN_FOLD, among=_AMONG_IN_FOLD)
-        )
+        mentions = self._sql.stream(_MENTIONS_AROUND.format(**_IN_FOLD))
         ends = [EdgeEnd(id, memory, "", root, None) for id, memory, _, root in mentions]
-        facts = self._sql.stream(_FACTS_AROUND.format(moving=_MOVING_IN_FOLD, among=_AMONG_IN_FOLD))
+        facts = self._sql.stream(_FACTS_AROUND.format(**_IN_FOLD))
         ends.extend(
             EdgeEnd(id, memory, (predicate, literal), subject, target)
             for id, memory, predicate, literal, _, subject, _, target in facts
@@ -297,11 +308,10 @@ class Merges:
         leaving = set(self.subtree(absorbed))
 
         values = {"ids": id_list(leaving), "root": root}
-        around = {"moving": _MOVING_IN_REVERT, "among": _AMONG_IN_REVERT}
         ends = [
             EdgeEnd(id, memory, "", absorbed if row in leaving else end, None)
             for id, memory, row, end in self._sql.stream(
-                _MENTIONS_AROUND.format(**around), **values
+                _MENTIONS_AROUND.format(**_IN_REVERT), **values
             )
         ]
         ends.extend(
@@ -313,7 +323,7 @@ class Merges:
                 absorbed if target_row in leaving else target,
             )
             for id, memory, predicate, literal, subject_row, subject, target_row, target in (
-                self._sql.stream(_FACTS_AROUND.format(**around), **values)
+                self._sql.stream(_FACTS_AROUND.format(**_IN_REVERT), **values)
             )
         )
         # What would stop counting, were it folded again, is what counts once it is reverted.

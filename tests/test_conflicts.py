@@ -1,0 +1,260 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from enfold import conflicts, folds, lookup
+from enfold.check import check
+from enfold.errors import Error, NotFound
+from enfold.model import Answer, DecidedBy, Proposal, Verdict
+from enfold.names import Name
+from enfold.store import SqliteStore, open_store, suggestions
+
+
+@pytest.fixture
+def store() -> Iterator[SqliteStore]:
+    store = open_store(":memory:")
+    yield store
+    store.close()
+
+
+def mint(tx: Any, *spellings: str) -> list[int]:
+    return [lookup.mint(tx, Name.of(spelling))[0].id for spelling in spellings]
+
+
+def mention(tx: Any, row: int, times: int) -> None:
+    for _ in range(times):
+        tx.edges.mention(tx.edges.add_memory("text"), row, "x")
+
+
+def ask(tx: Any, *pairs: tuple[int, int], score: float = 0.5) -> conflicts.Asked:
+    proposals = [Proposal(q, c, Verdict.ASK, "spelling", score, "alike") for q, c in pairs]
+    return conflicts.ask(tx, proposals, asked_by="rule")
+
+
+def fold(tx: Any, absorbed: int, canonical: int) -> int:
+    rows = tx.entities.many([absorbed, canonical])
+    return folds.fold(
+        tx,
+        rows[absorbed],
+        rows[canonical],
+        decided_by=DecidedBy.HUMAN,
+        rule="test",
+        score=1.0,
+        reason="",
+    ).id
+
+
+def refused(code: str) -> Any:
+    return pytest.raises(Error, check=lambda error: getattr(error, "code", None) == code)
+
+
+def pending(tx: Any) -> list[int]:
+    return [question.id for question in conflicts.pending(tx)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "absorbed", "canonical"),
+    [(Answer.KEEP_EXISTING, "new", "old"), (Answer.KEEP_NEW, "old", "new")],
+)
+def test_an_answer_folds_in_the_direction_it_says(
+    store: SqliteStore, answer: Answer, absorbed: str, canonical: str
+) -> None:
+    with store.write() as tx:
+        old, new = mint(tx, "old", "new")
+        mention(tx, new, 9)  # the canonical order would say otherwise
+        (question,) = ask(tx, (new, old)).conflict_ids
+        decided = conflicts.decide(tx, question, answer, actor="ann")
+        merge = decided.merge
+        assert merge is not None
+        assert (merge.absorbed_name, merge.canonical_name) == (absorbed, canonical)
+        assert (merge.decided_by, merge.conflict_id, merge.rule) == ("human", question, "spelling")
+        assert (decided.conflict.answer, decided.conflict.merge_id) == (answer, merge.id)
+        assert pending(tx) == []
+
+
+def test_keep_both_settles_the_two_apart(store: SqliteStore) -> None:
+    with store.write() as tx:
+        a, b = mint(tx, "a1", "b1")
+        (question,) = ask(tx, (a, b)).conflict_ids
+        decided = conflicts.decide(tx, question, Answer.KEEP_BOTH, actor="ann")
+        assert tx.decisions.apart_roots() == [(a, b)]
+        assert decided.conflict.decision_id is not None
+        assert ask(tx, (a, b)).skipped == 1
+
+
+def test_an_answer_goes_through_the_folds_made_since(store: SqliteStore) -> None:
+    with store.write() as tx:
+        a, b, c, d = mint(tx, "a1", "b1", "c1", "d1")
+        (question,) = ask(tx, (a, b)).conflict_ids
+        fold(tx, a, c)
+        fold(tx, b, d)
+        decided = conflicts.decide(tx, question, Answer.KEEP_EXISTING, candidate_id=d)
+        assert decided.merge is not None
+        assert (decided.merge.absorbed_id, decided.merge.canonical_id) == (c, d)
+
+
+def test_an_answer_that_makes_no_sense_is_refused(store: SqliteStore) -> None:
+    with store.write() as tx:
+        a, b, c = mint(tx, "a1", "b1", "c1")
+        (question,) = ask(tx, (a, b)).conflict_ids
+        with refused("rename_instead"):
+            conflicts.decide(tx, question, Answer.MERGE, content="a1 or b1")
+        with refused("not_its_candidate"):
+            conflicts.decide(tx, question, Answer.KEEP_EXISTING, candidate_id=c)
+        with pytest.raises(NotFound):
+            conflicts.decide(tx, question + 1, Answer.KEEP_BOTH)
+        with refused("not_answered"):
+            conflicts.reopen(tx, question)
+        conflicts.decide(tx, question, Answer.KEEP_BOTH)
+        with refused("already_answered"):
+            conflicts.decide(tx, question, Answer.KEEP_EXISTING)
+
+
+def test_a_moot_question_has_no_force_and_returns_when_its_fold_is_reverted(
+    store: SqliteStore,
+) -> None:
+    with store.write() as tx:
+        a, b, c = mint(tx, "a1", "b1", "c1")
+        (question,) = ask(tx, (a, b)).conflict_ids
+        fold(tx, a, c)
+        second = fold(tx, c, b)
+        assert pending(tx) == []
+        (shown,) = conflicts.decided(tx)
+        assert (shown.id, shown.answer, shown.answered_by) == (question, "keep_both", "resolver")
+        with refused("moot") as error:
+            conflicts.decide(tx, question, Answer.KEEP_BOTH)
+        assert "one entity already" in str(error.value)
+        reverted = folds.revert(tx, second)
+        assert pending(tx) == []  # c and b were settled apart, and a is under c
+        with refused("moot") as error:
+            conflicts.decide(tx, question, Answer.KEEP_BOTH)
+        assert f"decision {reverted.decision_id}" in str(error.value)
+        conflicts.undo_decision(tx, reverted.decision_id or 0)
+        assert pending(tx) == [question]
+
+
+def test_taking_back_an_answer_undoes_what_it_did_and_asks_again(store: SqliteStore) -> None:
+    with store.write() as tx:
+        a, b = mint(tx, "a1", "b1")
+        (question,) = ask(tx, (a, b)).conflict_ids
+        for answer in (Answer.KEEP_BOTH, Answer.KEEP_NEW, Answer.KEEP_EXISTING):
+            conflicts.decide(tx, question, answer)
+            tx.entities.mark_examined()
+            reopened = conflicts.reopen(tx, question)
+            assert (reopened.answer, reopened.merge_id, reopened.decided_at) == (None, None, None)
+            assert pending(tx) == [question]
+            assert tx.decisions.apart_roots() == []
+            assert tx.entities.unexamined() == [a, b]
+            assert check(tx).clean
+
+
+def test_undoing_the_decision_of_an_answer_asks_again(store: SqliteStore) -> None:
+    with store.write() as tx:
+        a, b = mint(tx, "a1", "b1")
+        (question,) = ask(tx, (a, b)).conflict_ids
+        decision = conflicts.decide(tx, question, Answer.KEEP_BOTH).conflict.decision_id or 0
+        conflicts.undo_decision(tx, decision)
+        assert pending(tx) == [question]
+        with refused("already_undone"):
+            conflicts.undo_decision(tx, decision)
+        with pytest.raises(NotFound):
+            conflicts.undo_decision(tx, decision + 1)
+
+
+def test_the_queue_holds_fifty_whoever_asks(store: SqliteStore) -> None:
+    with store.write() as tx:
+        rows = mint(tx, *(f"name {at}" for at in range(62)))
+        first = ask(tx, *zip(rows[:30], rows[31:61], strict=True))
+        proposals = [
+            Proposal(one, rows[-1], Verdict.ASK, "judge", 0.5) for one in (*rows[:30], rows[0])
+        ]
+        second = conflicts.ask(tx, proposals, asked_by="judge")
+        assert (len(first.conflict_ids), first.deferred, first.skipped) == (30, 0, 0)
+        assert (len(second.conflict_ids), second.deferred, second.skipped) == (20, 10, 1)
+        assert tx.conflicts.count_pending() == conflicts.QUEUE_CAP
+
+
+def test_questions_are_ranked_by_the_weaker_side_then_by_score(store: SqliteStore) -> None:
+    with store.write() as tx:
+        hub, middle, small, lone = mint(tx, "hub", "middle", "small", "lone")
+        for row, times in ((hub, 9), (middle, 5), (small, 2), (lone, 1)):
+            mention(tx, row, times)
+        ask(tx, (lone, hub), (small, hub), score=0.9)
+        ask(tx, (middle, hub), (small, middle), score=0.4)
+        names = [(q.queued_name, q.candidate_name) for q in conflicts.pending(tx)]
+        assert names == [
+            ("middle", "hub"),
+            ("small", "hub"),
+            ("small", "middle"),
+            ("lone", "hub"),
+        ]
+
+
+def test_two_questions_that_folds_made_one_are_shown_once(store: SqliteStore) -> None:
+    with store.write() as tx:
+        a, b, c = mint(tx, "a1", "b1", "c1")
+        first, second = ask(tx, (a, b), (c, b)).conflict_ids
+        merge = fold(tx, c, a)
+        assert (pending(tx), tx.conflicts.count_pending()) == ([first], 1)
+        conflicts.decide(tx, first, Answer.KEEP_EXISTING)
+        assert pending(tx) == []
+        conflicts.reopen(tx, first)
+        folds.revert(tx, merge)
+        assert sorted(pending(tx)) == [first, second]
+
+
+def test_a_question_needs_two_entities(store: SqliteStore) -> None:
+    with store.write() as tx:
+        a, b = mint(tx, "a1", "b1")
+        fold(tx, a, b)
+        assert ask(tx, (a, b)).skipped == 1
+        with pytest.raises(NotFound):
+            ask(tx, (a, 99))
+
+
+# ---- suggestions ----
+
+
+def test_the_weightiest_pairs_are_found_though_spellings_count_twice(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(suggestions, "_FEW", 0)
+    with store.write() as tx:
+        loud = mint(tx, *(f"loud {at}" for at in range(12)))
+        one, two = mint(tx, "quiet one", "quiet two")
+        memory = tx.edges.add_memory("one memory that writes each name in nine ways")
+        for row in loud:
+            for at in range(9):
+                tx.edges.mention(memory, row, f"way {at}")
+        for row in (one, two):
+            mention(tx, row, 3)
+        pairs = [*zip(loud[::2], loud[1::2], strict=True), (one, two)]
+        tx.suggestions.replace_all(Proposal(x, y, Verdict.ASK, "r", 0.5) for x, y in pairs)
+        assert [(p.left_id, p.right_id) for p in tx.suggestions.best_open(1)] == [(two, one)]
+
+
+def test_what_is_left_to_ask_follows_folds_questions_and_decisions(store: SqliteStore) -> None:
+    with store.write() as tx:
+        a, b, c, d = mint(tx, "a1", "b1", "c1", "d1")
+        mention(tx, b, 3)
+        pairs = [(a, b), (b, c), (c, d)]
+        tx.suggestions.replace_all(Proposal(x, y, Verdict.ASK, "r", 0.5) for x, y in pairs)
+        assert tx.suggestions.count_open() == 3
+        assert [(p.left_id, p.right_id) for p in tx.suggestions.best_open(5)] == [
+            (a, b),
+            (c, b),
+            (d, c),
+        ]
+        ask(tx, (a, b))
+        assert tx.suggestions.count_open() == 2
+        merge = fold(tx, a, c)  # b and c are queued now, by way of a
+        assert tx.suggestions.count_open() == 1
+        folds.settle_apart(tx, a, d, decided_by=DecidedBy.HUMAN, actor=None, why="")
+        assert tx.suggestions.count_open() == 0
+        folds.revert(tx, merge)
+        assert tx.suggestions.count_open() == 2
+        tx.suggestions.replace_for([c], [])
+        assert tx.suggestions.count_open() == 0
