@@ -137,8 +137,9 @@ def measure_size(count: int, workers: int, folder: str) -> list[measure.Measured
     db, steps = f"{folder}/graph.db", []
 
     def step(shown: str, name: str, **arguments: Any) -> None:
-        print(f"  {count:,}: {shown} ...", file=sys.stderr, flush=True)
         took = measure.run_step("run.py", name, **arguments)
+        told = f"  {count:,}: {shown}, {took.wall:.1f} s, {took.peak:.0f} MiB"
+        print(told, file=sys.stderr, flush=True)
         steps.append(
             measure.Measured(shown, took.wall, took.cpu, took.peak, {"names": count, **took.result})
         )

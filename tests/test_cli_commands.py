@@ -404,6 +404,7 @@ def test_a_rename_keeps_the_old_name(graph: Path) -> None:
 def test_an_alias_leads_to_its_entity_until_reverted(graph: Path) -> None:
     text = said("alias", "TODO.md", "the list")
     assert "“the list” leads to “TODO.md”" in text
+    assert run("alias", "TODO.md", "the list").exit_code == 4
     merge = re.search(r"enfold revert (\d+)", text)
     assert merge
     said("revert", merge[1])

@@ -32,8 +32,9 @@ from typing import Any, Final
 import pytest
 
 import enfold
-from enfold import check, folds, formats, names, rules
+from enfold import check, folds, formats, names, pairs, rules
 from enfold.conflicts import QUEUE_CAP
+from enfold.model import Context
 from enfold.settings import Settings
 
 ROOT: Final = Path(__file__).parents[1]
@@ -195,11 +196,26 @@ def python_pairs(page: str) -> list[tuple[Block, Block | None]]:
     ]
 
 
+@contextlib.contextmanager
+def as_before() -> Iterator[None]:
+    """Forget afterwards what a page imported or registered."""
+    tables: list[Any] = [rules.RULE_SETS, pairs.BLOCKING, pairs.REGISTERED, sys.modules]
+    kept, path = [dict(table) for table in tables], list(sys.path)
+    try:
+        yield
+    finally:
+        sys.path[:] = path
+        for table, before in zip(tables, kept, strict=True):
+            for name in set(table) - set(before):
+                if table is not sys.modules or name.endswith("_rule"):
+                    del table[name]
+
+
 def run_python(code: Sequence[str], work: Path) -> list[str]:
     """What each piece of code prints, one after the other in one namespace."""
     space: dict[str, Any] = {}
     out = []
-    with contextlib.chdir(work):
+    with contextlib.chdir(work), as_before():
         for piece in code:
             with contextlib.redirect_stdout(io.StringIO()) as printed:
                 exec(compile(piece, "docs", "exec"), space)
@@ -223,9 +239,9 @@ def test_what_a_page_shows_is_what_is_printed(page: Path) -> None:
         for step, printed in zip(steps, printed_by(steps, work), strict=True):
             if not agree(step.shown, printed):
                 assert normal(step.shown) == normal(printed), step.command
-        pairs = python_pairs(text)
+        pieces = python_pairs(text)
         for (code, shown), printed in zip(
-            pairs, run_python([code.text for code, _ in pairs], work), strict=True
+            pieces, run_python([code.text for code, _ in pieces], work), strict=True
         ):
             expected = shown.text if shown else ""
             if not agree(expected, printed):
@@ -276,7 +292,9 @@ def test_every_setting_is_in_the_reference_with_its_default() -> None:
     listed = rows(REFERENCE / "settings.md")
     assert list(listed) == [field.name for field in fields(Settings)]
     for field in fields(Settings):
-        default = {True: "yes", False: "no", "": "empty"}.get(field.default, str(field.default))
+        default = {"True": "yes", "False": "no", "": "empty"}.get(
+            str(field.default), str(field.default)
+        )
         assert listed[field.name][0].strip("`") == default, field.name
 
 
@@ -300,6 +318,19 @@ def test_every_rule_is_in_the_reference_with_its_verdict() -> None:
     assert rows(page)["strict"][0] == ", ".join(f"`{name}`" for name in strict)
 
 
+def test_the_examples_of_the_rules_are_ruled_as_shown() -> None:
+    text = (REFERENCE / "rules.md").read_text(encoding="utf-8")
+    shown = re.findall(
+        r"^\| `(.+?)` \| `(.+?)` \| (\w*) ?\| (\w+) ([\w-]+) \|$", text, re.MULTILINE
+    )
+    assert len(shown) > 30
+    for left, right, kind, verdict, rule in shown:
+        ones = [enfold.Name.of(one, kind or None) for one in (left, right)]
+        ruling = enfold.rule_on(ones[0], ones[1], Context())
+        assert (ruling.verdict.value, ruling.rule) == (verdict, rule), (left, right)
+    assert {rule for *_, rule in shown} == {*(rule.name for rule in rules.RULES), "none"}
+
+
 def test_the_escapes_are_those_of_the_code() -> None:
     written = (SOURCE / "rules.py").read_text(encoding="utf-8")
     body = written.partition("def _escape(")[2].partition("\ndef ")[0]
@@ -307,7 +338,7 @@ def test_the_escapes_are_those_of_the_code() -> None:
 
 
 def test_the_numbers_of_the_rules_are_those_of_the_code() -> None:
-    text = (REFERENCE / "rules.md").read_text(encoding="utf-8")
+    text = " ".join((REFERENCE / "rules.md").read_text(encoding="utf-8").split())
     assert f"above {rules.ONE_PLACE} letters" in text
     assert f"above {rules.NEVER_EDITED} never" in text
     assert f"at most {QUEUE_CAP} questions" in (DOCS / "explanation" / "queue.md").read_text()
@@ -338,9 +369,9 @@ def _coded(node: ast.AST) -> Iterator[tuple[str, str]]:
         parts = [node.func, *node.args[:1]]
     elif isinstance(node, ast.Tuple):
         parts = node.elts[:2]
-    if len(parts) == 2 and isinstance(parts[0], ast.Name) and parts[0].id in CLASSES:
-        if isinstance(parts[1], ast.Constant) and isinstance(parts[1].value, str):
-            yield parts[0].id, parts[1].value
+    match parts:
+        case [ast.Name(id=kind), ast.Constant(value=str(code))] if kind in CLASSES:
+            yield kind, code
 
 
 def test_every_error_is_in_the_reference_with_its_class() -> None:
@@ -544,11 +575,11 @@ def rewritten(page: str) -> str:
                 text += "".join(f"{'>' if at else '$'} {x}\n" for at, x in enumerate(lines))
                 text += shown + "\n" * bool(shown)
             changes.append((block.start, block.end, text))
-        pairs = python_pairs(page)
-        said = run_python([code.text for code, _ in pairs], work)
-        for (_, shown), now in zip(pairs, said, strict=True):
-            if shown is not None and not agree(shown.text, now):
-                changes.append((shown.start, shown.end, now))
+        pieces = python_pairs(page)
+        said = run_python([code.text for code, _ in pieces], work)
+        for (_, output), now in zip(pieces, said, strict=True):
+            if output is not None and not agree(output.text, now):
+                changes.append((output.start, output.end, now))
     for start, end, text in sorted(changes, reverse=True):
         page = page[:start] + text + page[end:]
     return page

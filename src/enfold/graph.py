@@ -546,7 +546,7 @@ class Graph:
             found = self._follow(tx, entity)
             return folds.rename(tx, found.entity, name, actor=actor or self._actor)
 
-    def alias(self, entity: str | int, spelling: str, *, actor: str | None = None) -> Merge | None:
+    def alias(self, entity: str | int, spelling: str, *, actor: str | None = None) -> Merge:
         """Declare that a spelling leads to an entity.
 
         Raises:

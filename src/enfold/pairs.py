@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations, pairwise, product
 from typing import Final
 
-import xxhash
+from xxhash import xxh3_64_intdigest
 
 from enfold import rules
 from enfold.errors import Invalid
@@ -43,12 +44,16 @@ def _nothing(_: Name) -> Iterable[str]:
     return ()
 
 
-def _contained(name: Name) -> Iterator[str]:
-    if not name.prefix:
-        for phrase in rules.phrases(name):
-            # A phrase that leaves every number behind belongs to a name the numbers part from it.
-            if not name.numbers or any(map(str.isdigit, phrase)):
-                yield WHOLE + phrase
+def _contained(name: Name) -> Iterable[str]:
+    if name.prefix or (len(name.words) < 3 and not name.cjk):
+        return ()
+    # A phrase that leaves every number behind belongs to a name the numbers part from it.
+    numbered = bool(name.numbers)
+    return [
+        WHOLE + phrase
+        for phrase in rules.phrases(name)
+        if not numbered or any(map(str.isdigit, phrase))
+    ]
 
 
 def _person_words(name: Name) -> tuple[str, ...]:
@@ -59,64 +64,67 @@ def _person_words(name: Name) -> tuple[str, ...]:
     return words if len(words) <= rules.MOST_PERSON_WORDS else ()
 
 
-def _person_offers(name: Name) -> Iterator[str]:
+def _person_offers(name: Name) -> Iterable[str]:
     words = _person_words(name)
     if not words:
-        return
+        return ()
+    keys: list[str] = []
     if len(words) != len(name.words):
-        yield "u" + "".join(words)
+        keys.append("u" + "".join(words))
     if len(words) > 1:
-        yield from (f"q{short}" for short in _abbreviations(words))
-    for part in _parts(words, fewest=1):
-        yield from (f"p{short}" for short in _abbreviations(part))
+        keys += [f"q{short}" for short in _abbreviations(words)]
+    for part in _parts(words):
+        keys += [f"p{short}" for short in _abbreviations(part)]
+    return keys
 
 
-def _person_seeks(name: Name) -> Iterator[str]:
+def _person_seeks(name: Name) -> Iterable[str]:
     words = _person_words(name)
     if not words:
-        return
+        return ()
+    keys: list[str] = []
     if len(words) != len(name.words):
-        yield "u" + "".join(words)
-        yield WHOLE + "".join(words)
-    if len(words) > 1:
-        if len(words) <= 1 + LONGER:
-            yield from (WHOLE + word for word in words)
-            yield from (f"u{word}" for word in words)
-        for part in _parts(words, fewest=1):
-            yield WHOLE + "".join(part)
-            yield "u" + "".join(part)
-        if _abbreviated(words):
-            for short in _abbreviations(words):
-                yield f"q{short}"
-                yield f"p{short}"
-            for part in _parts(words, fewest=1):
-                if _abbreviated(part):
-                    yield "q" + " ".join(part)
+        keys += _titled_or_plain("".join(words))
+    if 1 < len(words) <= 1 + LONGER:
+        for word in words:
+            keys += _titled_or_plain(word)
+    parts = _parts(words)
+    for part in parts:
+        keys += _titled_or_plain("".join(part))
+    if len(words) > 1 and _abbreviated(words):
+        for short in _abbreviations(words):
+            keys += (f"q{short}", f"p{short}")
+        keys += ["q" + " ".join(part) for part in parts if _abbreviated(part)]
     if name.cjk and rules.is_cjk_only(name.letters):
-        yield from (WHOLE + inner for inner in _cjk_inner(name.letters))
+        keys += [WHOLE + inner for inner in _cjk_inner(name.letters)]
+    return keys
 
 
-def _parts(words: tuple[str, ...], *, fewest: int) -> Iterator[tuple[str, ...]]:
-    """The words less ``fewest`` to ``LONGER`` of them, at least two left, in order."""
-    for size in range(max(2, len(words) - LONGER), len(words) - fewest + 1):
-        yield from combinations(words, size)
+def _titled_or_plain(letters: str) -> tuple[str, str]:
+    """Where a name of these letters is found, with and without a form of address."""
+    return WHOLE + letters, f"u{letters}"
+
+
+def _parts(words: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """The words less one to ``LONGER`` of them, at least two left, in order."""
+    if len(words) < 3:
+        return []
+    sizes = range(max(2, len(words) - LONGER), len(words))
+    return [part for size in sizes for part in combinations(words, size)]
 
 
 def _abbreviated(words: tuple[str, ...]) -> bool:
     return min(map(len, words)) == 1
 
 
-def _abbreviations(words: tuple[str, ...]) -> Iterator[str]:
+def _abbreviations(words: tuple[str, ...]) -> list[str]:
     """The words with some, and not all, written as initials: how else they may be written. A name
     that has initials itself is found under them, a full one under nothing it was not written as."""
-    if len(words) == 2 and len(words[0]) > 1 and len(words[1]) > 1:
-        yield f"{words[0]} {words[1][0]}"  # as most names are
-        yield f"{words[0][0]} {words[1]}"
-        return
+    if len(words) == 2 and len(words[0]) > 1 and len(words[1]) > 1:  # as most names are
+        return [f"{words[0]} {words[1][0]}", f"{words[0][0]} {words[1]}"]
     ways = product(*((word, word[0]) if len(word) > 1 else (word,) for word in words))
-    for way in dict.fromkeys(ways):
-        if _abbreviated(way) and max(map(len, way)) > 1:
-            yield " ".join(way)
+    short = (way for way in dict.fromkeys(ways) if _abbreviated(way) and max(map(len, way)) > 1)
+    return [" ".join(way) for way in short]
 
 
 def _cjk_inner(letters: str) -> Iterator[str]:
@@ -126,17 +134,17 @@ def _cjk_inner(letters: str) -> Iterator[str]:
             yield letters[:size]
 
 
-def _given_offers(name: Name) -> Iterator[str]:
-    if words := _person_words(name):
-        first, *rest = words
-        for size in range(3, min(len(first), NEVER_EDITED)):
-            yield "g" + " ".join([first[:size], *rest])
-
-
-def _given_seeks(name: Name) -> Iterator[str]:
+def _given_offers(name: Name) -> Iterable[str]:
     words = _person_words(name)
-    if words and len(words[0]) >= 3:
-        yield "g" + " ".join(words)
+    if not words:
+        return ()
+    first, rest = words[0], "".join(f" {word}" for word in words[1:])
+    return [f"g{first[:size]}{rest}" for size in range(3, min(len(first), NEVER_EDITED))]
+
+
+def _given_seeks(name: Name) -> Iterable[str]:
+    words = _person_words(name)
+    return ("g" + " ".join(words),) if words and len(words[0]) >= 3 else ()
 
 
 def _latin(name: Name) -> Iterable[str]:
@@ -173,11 +181,12 @@ def _reordered_seeks(name: Name) -> Iterable[str]:
     return [key for plain in _reordered(name) for key in (plain, WHOLE + plain[1:])]
 
 
-def _acronym_seeks(name: Name) -> Iterator[str]:
-    yield from (WHOLE + run for run in rules.initials(name))
-    yield from (WHOLE + part for part in rules.bracket_parts(name))
+def _acronym_seeks(name: Name) -> Iterable[str]:
+    keys = [WHOLE + run for run in rules.initials(name)]
+    keys += [WHOLE + part for part in rules.bracket_parts(name)]
     if counted := rules.numeronym(name):
-        yield f"n{counted}"
+        keys.append(f"n{counted}")
+    return keys
 
 
 def _acronym_offers(name: Name) -> Iterable[str]:
@@ -208,7 +217,7 @@ BLOCKING: Final[dict[str, Blocking]] = {
 
 def hashed(key: str) -> int:
     """A 64-bit hash that is the same on every machine."""
-    return xxhash.xxh3_64_intdigest(key.encode())
+    return xxh3_64_intdigest(key.encode())
 
 
 def blocking(rule_set: Iterable[Rule]) -> tuple[Blocking, ...]:
@@ -276,16 +285,21 @@ def offers(name: Name, blockings: Iterable[Blocking]) -> set[int]:
     """The hashes of the keys a name offers; its letters are always one."""
     if not name.letters:
         return set()  # matches its own identity key alone, which is one row
-    keys = {key for block in blockings for key in block.offers(name)}
-    keys.add(WHOLE + name.letters)
-    return set(map(hashed, keys))
+    keys = {WHOLE + name.letters}
+    for block in blockings:
+        if block.offers is not _nothing:
+            keys.update(block.offers(name))
+    return {xxh3_64_intdigest(key.encode()) for key in keys}
 
 
 def seeks(name: Name, blockings: Iterable[Blocking]) -> set[int]:
     """The hashes of the keys a name seeks."""
-    if not name.letters:
-        return set()
-    return set(map(hashed, {key for block in blockings for key in block.seeks(name)}))
+    keys: set[str] = set()
+    if name.letters:
+        for block in blockings:
+            if block.seeks is not _nothing:
+                keys.update(block.seeks(name))
+    return {xxh3_64_intdigest(key.encode()) for key in keys}
 
 
 # ---- spelling -----------------------------------------------------------------------------------
@@ -323,11 +337,12 @@ def deletions(pieces: tuple[str, ...]) -> set[str]:
     return left | {text[:i] + text[i + 1 : j] + text[j + 1 :] for i, j in both}
 
 
-def cuts(length: int) -> list[tuple[int, int]]:
+@cache  # one entry for each length up to the longest compared
+def cuts(length: int) -> tuple[tuple[int, int], ...]:
     """The segments of a form of that many letters: one more than it tolerates edits, so that an
     edit in each of the others leaves one whole."""
     parts = tolerance(length) + 1
-    return [(length * i // parts, length * (i + 1) // parts) for i in range(parts)]
+    return tuple((length * i // parts, length * (i + 1) // parts) for i in range(parts))
 
 
 def _segment(length: int, part: int, text: str) -> int:

@@ -441,8 +441,8 @@ class NameIndex(Protocol):
         """(key, entity id)"""
         ...
 
-    def replace(self, keys: array[int], ids: array[int]) -> None:
-        """Store these keys, sorted, each with its row's id, and nothing else."""
+    def replace(self, parts: Iterable[tuple[array[int], array[int]]]) -> None:
+        """Store these keys, ascending, each with its row's id, and nothing else."""
         ...
 
     def probe(self, keys: Sequence[int]) -> set[int]:
@@ -573,8 +573,12 @@ class Survey(Protocol):
         """What all-against-all ruling would ask about, pairs of equal letters left out."""
         ...
 
-    def index(self, ids: Sequence[int]) -> tuple[array[int], array[int]]:
-        """The keys of the name index, sorted, and the id of the row of each, given every row's."""
+    def equal_letters(self) -> Iterator[list[int]]:
+        """The places of every two or more names of the same letters."""
+        ...
+
+    def index(self, ids: Sequence[int]) -> Iterator[tuple[array[int], array[int]]]:
+        """The keys of the name index, ascending, and the id of the row of each, in parts."""
         ...
 
 

@@ -19,7 +19,7 @@ from typing import Final
 from enfold import conflicts, folds, guard, names, pairs, rules
 from enfold.model import Context, DecidedBy, Entity, Proposal, Report, Verdict
 from enfold.names import Name
-from enfold.ports import Engine, Progress, Store, Tx
+from enfold.ports import Engine, Progress, Store, Survey, Tx
 
 VERSION: Final = f"names {names.VERSION}, rules {rules.VERSION}"
 """What a graph's suggestions and name index were made with; another version starts them afresh."""
@@ -93,7 +93,7 @@ class Search:
         judged: candidate pairs ruled.
         asked: pairs of rows that a rule asks about, those of equal letters left out.
         groups: ids of rows of equal letters, where there are two or more.
-        index: the name index of every name, from a full pass.
+        survey: what a full pass read of every name.
     """
 
     seen: Seen
@@ -101,7 +101,7 @@ class Search:
     judged: int
     asked: Asked
     groups: list[list[int]]
-    index: tuple[array[int], array[int]] | None
+    survey: Survey | None
 
 
 @dataclass(frozen=True)
@@ -173,12 +173,8 @@ def _search_all(seen: Seen, engine: Engine, progress: Progress) -> Search:
             batch.left, batch.right, batch.rule, batch.score, strict=True
         ):
             asked.add(seen.ids[left], seen.ids[right], rule, score)
-    groups: dict[str, list[int]] = defaultdict(list)
-    for row_id, (spelling, kind) in zip(seen.ids, seen.rows, strict=True):
-        groups[Name(spelling, kind).merge_key].append(row_id)
-    groups.pop("", None)
-    many = [group for group in groups.values() if len(group) > 1]
-    return Search(seen, context, judged, asked, many, survey.index(seen.ids))
+    groups = [[seen.ids[place] for place in group] for group in survey.equal_letters()]
+    return Search(seen, context, judged, asked, groups, survey)
 
 
 def _search_fresh(tx: Tx, seen: Seen, progress: Progress) -> Search:
@@ -459,10 +455,9 @@ def index_names(store: Store, found: Search) -> None:
     """Keep the name index up with a pass. It may fail or be cut off: what is not in the index is
     looked at one by one until the next full pass."""
     version = f"{VERSION}, {found.context.rules}"
-    if found.index is not None:
-        keys, ids = found.index
+    if found.survey is not None:
         with store.write() as tx:
-            tx.names.replace(keys, ids)
+            tx.names.replace(found.survey.index(found.seen.ids))
             tx.names.mark_indexed(found.seen.ids)
             tx.names.set_version(version)
         return

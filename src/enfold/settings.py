@@ -28,21 +28,17 @@ class Settings:
         db: the graph: a path, or ``sqlite:`` and a path.
         workers: processes that find pairs in large graphs; 0 takes one for each core.
         backup: back the graph up before a full pass that folds.
-        backups: folder for backups; empty puts them in a folder beside the graph.
         keep_backups: how many backups to keep; 0 keeps all of them.
         rules_module: a Python module to import at start, which registers rules of your own.
         actor: who decides, as recorded with folds and decisions; empty takes the user's name.
-        busy_timeout: seconds to wait for another process that writes.
     """
 
     db: str = "enfold.db"
     workers: int = 0
     backup: bool = True
-    backups: str = ""
     keep_backups: int = 0
     rules_module: str = ""
     actor: str = ""
-    busy_timeout: float = 30.0
 
 
 _BOOLEANS: Final = {
@@ -96,13 +92,12 @@ def _value(name: str, given: Any, where: str) -> Any:
     try:
         if isinstance(default, bool):
             return given if isinstance(given, bool) else _BOOLEANS[str(given).strip().lower()]
-        if isinstance(default, int | float):
-            number = type(default)(given)
+        if isinstance(default, int):
+            number = int(given)
             if number < 0:
                 raise ValueError(number)
             return number
         return str(given)
     except (KeyError, ValueError, TypeError) as error:
-        kind = {bool: "yes or no", int: "a whole number from 0", float: "a number from 0"}
-        wanted = kind.get(type(default), "text")
+        wanted = "yes or no" if isinstance(default, bool) else "a whole number from 0"
         raise Invalid("bad_setting", f"{where}: {given!r} is not {wanted}.") from error

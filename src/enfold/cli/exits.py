@@ -45,7 +45,7 @@ HINTS: Final = {
     "no_conflict": "To list the questions: enfold conflicts, or with --decided.",
     "no_decision": "To list what is settled apart: enfold apart.",
     "check_failed": "To look at the graph: enfold check.",
-    "corrupt": "Backups lie beside the graph: enfold restore FILE.",
+    "corrupt": "Move the file aside, then: enfold restore BACKUP (see the folder PATH.backups).",
 }
 """What a person can type next, by the code of the error."""
 

@@ -45,8 +45,6 @@ def alias(
     terminal = call.terminal
     if terminal.as_json:
         terminal.document(done)
-    elif done is None:
-        terminal.receipt(text(render.quoted(spelling), " led there already; nothing was changed."))
     else:
         leads = text(
             render.quoted(done.absorbed_name), " leads to ", render.quoted(done.canonical_name)

@@ -33,6 +33,11 @@ CHUNK = 50_000
 """Names read, and pairs ruled, in one task: large enough to hide a task's cost, small enough to
 show progress and to bound what one holds."""
 
+INDEX_PARTS = 16
+"""Parts the name index is sorted in, so that only one of them is held twice."""
+
+NO_LETTERS = np.uint64(pairs.hashed(""))
+
 AHEAD = 4
 """Tasks given to an executor before the first result is taken: enough to keep its processes busy,
 few enough to bound what waits."""
@@ -217,9 +222,8 @@ class Survey:
 
     def candidates(self) -> U64:
         """The places of every candidate pair, packed as lower << 32 | higher, sorted, once each."""
-        found = self._by_keys()
         spelled = self._by_spelling()
-        both = np.unique(np.concatenate([found, spelled]))
+        both = np.unique(np.concatenate([self._by_keys(), spelled]))
         left, right = both >> np.uint64(32), both & np.uint64(0xFFFFFFFF)
         kept: U64 = both[self._letters[left] != self._letters[right]]
         return kept
@@ -252,15 +256,28 @@ class Survey:
                 batch.score,
             )
 
-    def index(self, ids: Sequence[int]) -> tuple[array[int], array[int]]:
-        """The keys of the name index, sorted, and the id of the row of each (see
-        ``pairs.index_keys``)."""
+    def equal_letters(self) -> Iterator[list[int]]:
+        """The places of every two or more names of the same letters."""
+        order = np.argsort(self._letters, kind="stable")
+        letters = self._letters[order]
+        edges = np.flatnonzero(np.concatenate(([True], letters[1:] != letters[:-1], [True])))
+        for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
+            if last - first > 1 and letters[first] != NO_LETTERS:
+                yield order[first:last].tolist()
+
+    def index(self, ids: Sequence[int]) -> Iterator[tuple[array[int], array[int]]]:
+        """The keys of the name index (see ``pairs.index_keys``) in ascending order, and the id of
+        the row of each, in parts."""
         sought = self._seeks.keys ^ np.uint64(pairs.SEEK_SALT)
         keys = np.concatenate([self._offers.keys, sought, self._segments.keys]).view(np.int64)
         at = np.concatenate([self._offers.at, self._seeks.at, self._segments.at])
-        order = np.argsort(keys)
-        rows = np.asarray(ids, dtype=np.int64)[at[order]]
-        return array("q", keys[order].tobytes()), array("q", rows.tobytes())
+        rows = np.asarray(ids, dtype=np.int64)
+        bounds = np.linspace(-(2**63), 2**63, INDEX_PARTS + 1)[1:-1].astype(np.int64)
+        part_of = np.searchsorted(bounds, keys, "right").astype(np.uint8)
+        for part in range(INDEX_PARTS):
+            mine = np.flatnonzero(part_of == part)
+            mine = mine[np.argsort(keys[mine])]
+            yield array("q", keys[mine].tobytes()), array("q", rows[at[mine]].tobytes())
 
     def _by_keys(self) -> U64:
         """Names that seek what others offer."""
@@ -284,6 +301,7 @@ class Survey:
     def _by_spelling(self) -> U64:
         """Names within the edit tolerance of each other."""
         texts, holders, by_length = self._distinct_forms()
+        self._forms = {}  # used up; what comes next needs the room
         bits = max(1, (len(texts) - 1).bit_length())
         groups = list(tasks(by_length))
         found = [np.empty(0, np.uint64)]
@@ -349,7 +367,7 @@ def _begin(registered: Mapping[str, pairs.Registered]) -> None:
     """Set a worker process up: the rules that its parent knows, and a terminal's Ctrl-C, which
     reaches every process, left to the one that was started."""
     pairs.register_all(registered)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class LocalEngine:

@@ -32,11 +32,11 @@ class NameIndex:
             "INSERT INTO name_index (key, entity_id) VALUES (?, ?) ON CONFLICT DO NOTHING", keys
         )
 
-    def replace(self, keys: array[int], ids: array[int]) -> None:
+    def replace(self, parts: Iterable[tuple[array[int], array[int]]]) -> None:
         self._sql.run("DELETE FROM name_index")
         self._sql.run("DELETE FROM name_page")
         self._sql.run_many(
-            "INSERT INTO name_page (page, first_key, pairs) VALUES (?, ?, ?)", _pages(keys, ids)
+            "INSERT INTO name_page (page, first_key, pairs) VALUES (?, ?, ?)", _pages(parts)
         )
 
     def probe(self, keys: Sequence[int]) -> set[int]:
@@ -60,7 +60,7 @@ class NameIndex:
         self._sql.run(f"UPDATE entity SET indexed = 1 WHERE indexed = 0 {which}", **values)
 
     def clear(self) -> None:
-        self.replace(array("q"), array("q"))
+        self.replace([])
         self._sql.run("UPDATE entity SET indexed = 0 WHERE indexed = 1")
 
     def version(self) -> str | None:
@@ -75,13 +75,15 @@ class NameIndex:
         )
 
 
-def _pages(keys: array[int], ids: array[int]) -> Iterator[tuple[int, int, bytes]]:
-    for page, start in enumerate(range(0, len(keys), PAGE), 1):
-        part = slice(start, start + PAGE)
-        pairs = keys[part] + ids[part]
-        if sys.byteorder == "big":
-            pairs.byteswap()
-        yield page, keys[start], pairs.tobytes()
+def _pages(parts: Iterable[tuple[array[int], array[int]]]) -> Iterator[tuple[int, int, bytes]]:
+    page = 0
+    for keys, ids in parts:
+        for start in range(0, len(keys), PAGE):
+            page += 1
+            pairs = keys[start : start + PAGE] + ids[start : start + PAGE]
+            if sys.byteorder == "big":
+                pairs.byteswap()
+            yield page, keys[start], pairs.tobytes()
 
 
 def _of_page(key: int, pairs: bytes) -> Iterator[int]:
