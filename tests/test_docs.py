@@ -517,10 +517,15 @@ def _usage(name: str, parameters: Sequence[Any]) -> str:
     return " ".join([*words, "[OPTIONS]"])
 
 
+def _code(text: str) -> str:
+    """Code in a cell; a bar would end the cell for some readers."""
+    return f"<code>{text.replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
+
+
 def _option(one: Any) -> str:
     spelled = [*one.opts, *one.secondary_opts]
     value = "" if one.is_flag else f" {one.metavar}"
-    shown = ", ".join(f"`{word}{value}`" for word in spelled).replace("|", "\\|")
+    shown = ", ".join(_code(word + value) for word in spelled)
     default = "" if one.is_flag or one.default in (None, "") else f" Default: `{one.default}`."
     return f"| {shown} | {one.help}{default} |\n"
 
@@ -570,6 +575,7 @@ def rewritten(page: str) -> str:
             text = ""
             for step in steps:
                 now = "\n".join(line.rstrip() for line in next(printed).strip("\n").splitlines())
+                assert "Traceback" not in now, f"{step.command}\n{now}"
                 shown = step.shown if agree(step.shown, now) else now
                 lines = step.command.split("\n")
                 text += "".join(f"{'>' if at else '$'} {x}\n" for at, x in enumerate(lines))

@@ -22,7 +22,7 @@ from typer.exceptions import TyperException
 from enfold.cli import exits
 from enfold.cli.shape import Command, Sections
 from enfold.cli.terminal import Terminal, prepare_streams
-from enfold.errors import Error, NotFound, Refused, Unavailable
+from enfold.errors import Error, Invalid, NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
     from enfold.graph import Graph
@@ -95,7 +95,10 @@ class Call:
     def settings(self) -> Settings:
         from enfold.settings import load
 
-        return load()
+        settings = load()
+        if settings.rules_module:
+            _import_rules(settings.rules_module)
+        return settings
 
     @property
     def path(self) -> str:
@@ -242,13 +245,33 @@ def _say(error: Exception, given: Sequence[str]) -> int:
     return exits.FAULT
 
 
+def _settings() -> list[str]:
+    from dataclasses import fields
+
+    from enfold.settings import Settings
+
+    return [field.name for field in fields(Settings)]
+
+
+def _import_rules(module: str) -> None:
+    """Import the module that registers rules of a person's own."""
+    import importlib
+
+    try:
+        importlib.import_module(module)
+    except ImportError as error:
+        raise Invalid(
+            "bad_setting",
+            f"The setting rules_module names {module!r}, which can't be imported: {error}.",
+        ) from error
+
+
 def _root_epilog() -> str:
     codes = "\n".join(f"  {code:>3}  {meaning}" for code, meaning in exits.TABLE.items())
     return (
         "\b\nBegin with:\n  enfold scan memory.jsonl\n\n"
         f"\b\nExit codes:\n{codes}\n\n"
-        "Settings stand in ENFOLD_ variables or in enfold.toml: db, workers, backup, backups, "
-        "keep_backups, actor, busy_timeout."
+        f"Settings stand in ENFOLD_ variables or in enfold.toml: {', '.join(_settings())}."
     )
 
 

@@ -364,8 +364,8 @@ def _spread(close: U64, holders: list[list[int]]) -> U64:
 
 
 def _begin(registered: Mapping[str, pairs.Registered]) -> None:
-    """Set a worker process up: the rules that its parent knows, and a terminal's Ctrl-C, which
-    reaches every process, left to the one that was started."""
+    """Set a worker process up: it knows the rules that its parent knows, and a terminal's Ctrl-C,
+    which reaches every process, ends it without a word."""
     pairs.register_all(registered)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
