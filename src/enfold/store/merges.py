@@ -45,14 +45,15 @@ _IN_REVERT: Final = {
 
 # Edges that can stop, or begin, to count: those of memories that name a moving row, which end at a
 # root that takes part, where there is more than one that may come to be equal. A fact between two
-# such roots is found by both its ends, and so is always more than one.
+# such roots is found by both its ends, and so is always more than one. The plus keeps SQLite from
+# looking up every such memory for every row of a cluster, which never ended for a large batch.
 _MENTIONS_AROUND: Final = """
 SELECT id, memory_id, asserted_id, root FROM (
     SELECT m.id, m.memory_id, m.asserted_id, r.root,
         count(*) OVER (PARTITION BY m.memory_id, r.final) AS alike
     FROM {roots} r CROSS JOIN entity e CROSS JOIN mention m
     WHERE e.canonical_id = r.root AND m.asserted_id = e.id
-        AND m.memory_id IN (SELECT n.memory_id FROM mention n WHERE n.asserted_id IN ({moving}))
+        AND +m.memory_id IN (SELECT n.memory_id FROM mention n WHERE n.asserted_id IN ({moving}))
         AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id)) near
 WHERE alike > 1"""
 
@@ -66,7 +67,7 @@ FROM (
         WHERE e.canonical_id = r.root AND f.subject_id = e.id
         UNION ALL SELECT f.* FROM {roots} r CROSS JOIN entity e CROSS JOIN fact f
         WHERE e.canonical_id = r.root AND f.object_id = e.id) f
-    WHERE f.memory_id IN (
+    WHERE +f.memory_id IN (
             SELECT n.memory_id FROM fact n WHERE n.subject_id IN ({moving})
             UNION ALL SELECT n.memory_id FROM fact n WHERE n.object_id IN ({moving}))
         AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = f.memory_id)) near

