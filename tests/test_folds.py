@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ from enfold.check import check
 from enfold.errors import Conflict, Error, NotFound, Refused
 from enfold.model import Answer, DecidedBy, Entity, Merge, Proposal, Verdict
 from enfold.names import Name
+from enfold.ports import NewFact, NewMemory, NewRow
 from enfold.store import SqliteStore, open_store
 
 
@@ -324,6 +326,21 @@ def test_a_batch_gives_the_rows_that_folding_one_by_one_gives(
             assert check(tx).clean
         store.close()
     assert outcomes[0] == outcomes[1]
+
+
+def test_a_large_batch_costs_in_proportion_to_its_edges(store: SqliteStore) -> None:
+    with store.write() as tx:
+        ids = tx.entities.add_many([NewRow(Name.of(f"name {at}")) for at in range(10_000)])
+        rows = [row for row in ids if row is not None]
+        memories = tx.edges.add_memories([NewMemory("text") for _ in rows])
+        tx.edges.add_mentions((m, row, "x") for m, row in zip(memories, rows, strict=True))
+        tx.edges.add_facts(NewFact(memories[0], row, "is", rows[-1]) for row in rows)
+        pairs = zip(rows[:5_000], rows[5_000:], strict=True)
+        proposals = [Proposal(a, c, Verdict.FOLD, "r", 1.0) for a, c in pairs]
+        start = time.perf_counter()
+        assert len(folds.fold_batch(tx, proposals, decided_by=DecidedBy.RULE).folds) == 5_000
+        # It takes half a second; looking every memory up for every row took minutes.
+        assert time.perf_counter() - start < 15
 
 
 def test_a_batch_checks_each_step_after_those_before_it(store: SqliteStore) -> None:

@@ -311,6 +311,15 @@ def test_progress_is_told_and_may_interrupt(graph: Graph) -> None:
     assert graph.resolve().merged == 1
 
 
+def test_a_revert_names_the_folds_that_were_asked_for_through_its_spelling(graph: Graph) -> None:
+    mention(graph, "Ada Lovelace", times=2)
+    mention(graph, "Countess", "Augusta")
+    first = graph.merge("Countess", "Ada Lovelace")
+    second = graph.merge("Augusta", "Countess")
+    assert second.canonical_name == "Ada Lovelace"
+    assert [m.id for m in graph.revert(first.id, preview=True).later] == [second.id]
+
+
 def test_nearest_names_come_with_a_miss(graph: Graph) -> None:
     mention(graph, "PostgreSQL", "Kubernetes")
     graph.resolve()

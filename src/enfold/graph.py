@@ -467,10 +467,11 @@ class Graph:
         """
         with self._store.write() as tx:
             lesser, greater = self._follow(tx, absorbed), self._follow(tx, canonical)
+            rows = tx.entities.many([lesser.row_id, greater.row_id])  # as asked, not as shown
             return folds.fold(
                 tx,
-                lesser.entity,
-                greater.entity,
+                rows[lesser.row_id],
+                rows[greater.row_id],
                 decided_by=DecidedBy.HUMAN,
                 rule="declared-same",
                 score=1.0,

@@ -173,7 +173,7 @@ def _search_all(seen: Seen, engine: Engine, progress: Progress) -> Search:
             batch.left, batch.right, batch.rule, batch.score, strict=True
         ):
             asked.add(seen.ids[left], seen.ids[right], rule, score)
-    groups = [[seen.ids[place] for place in group] for group in survey.equal_letters()]
+    groups = sorted([seen.ids[place] for place in group] for group in survey.equal_letters())
     return Search(seen, context, judged, asked, groups, survey)
 
 
