@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from enfold.errors import Conflict as ConflictError
 from enfold.errors import Error, Invalid, NotFound, Refused, Unavailable
-from enfold.graph import Graph, Scan, evaluate, open, scan
+from enfold.graph import Graph, evaluate, open, scan
 from enfold.model import (
     Ambiguous,
     Answer,
@@ -33,6 +33,7 @@ from enfold.model import (
     Reverted,
     Ruling,
     Run,
+    Scan,
     SetAside,
     Unknown,
     Verdict,

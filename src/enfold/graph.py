@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
@@ -35,6 +34,7 @@ from enfold import (
 from enfold.errors import Invalid, NotFound, Refused
 from enfold.evaluate import Evaluation, read_labelled
 from enfold.evaluate import evaluate as rate
+from enfold.explain import Explained, explain
 from enfold.model import (
     Ambiguous,
     Answer,
@@ -43,6 +43,7 @@ from enfold.model import (
     Context,
     DecidedBy,
     Decision,
+    Described,
     Entity,
     Fact,
     Found,
@@ -53,11 +54,12 @@ from enfold.model import (
     Related,
     Report,
     Reverted,
-    Ruling,
     Run,
+    Scan,
     SetAside,
+    Shown,
+    Summary,
     Unknown,
-    Verdict,
 )
 from enfold.names import Name
 from enfold.ports import Engine, Progress, Store, Tx
@@ -65,103 +67,6 @@ from enfold.store import open_store
 
 StatedFact = tuple[str, str, str]
 """(subject, predicate, object), all as written."""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What one rule says of a pair on its own; ``decides`` marks the first that speaks."""
-
-    rule: str
-    sees: str
-    verdict: Verdict | None
-    reason: str | None
-    decides: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Explained:
-    """Why two names get the ruling they get, rule by rule, and where the graph stands on them.
-
-    Attributes:
-        left, right: the names as asked, with the types the ruling used.
-        left_entity, right_entity: the entities they lead to, if the graph knows them.
-        one: whether they are one entity now, and ``merge`` the fold that joined them.
-        apart: the decisions that keep them apart now.
-        question: the pending question between them.
-    """
-
-    left: Name
-    right: Name
-    ruling: Ruling
-    steps: tuple[Step, ...]
-    left_entity: Entity | None
-    right_entity: Entity | None
-    one: bool
-    merges: tuple[Merge, ...]
-    apart: tuple[Decision, ...]
-    question: Conflict | None
-
-
-@dataclass(frozen=True, slots=True)
-class Scan:
-    """What a pass over a file would do; nothing was written.
-
-    Attributes:
-        imported: what was read, file by file.
-        report: the figures of the pass.
-        entities: how many entities there are before it.
-        folds, questions, apart: what would fold, what would be asked (the weightiest first) and
-            what looks alike and is kept apart, each by the names involved.
-        apart_count: how many names are kept from a look-alike.
-    """
-
-    imported: tuple[Imported, ...]
-    report: Report
-    entities: int
-    folds: tuple[Shown, ...]
-    questions: tuple[Shown, ...]
-    apart: tuple[Shown, ...]
-    apart_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """A proposal with its names: ``left`` folds into, is asked against, or looks like ``right``."""
-
-    left: str
-    left_type: str | None
-    left_mentions: int
-    right: str
-    right_type: str | None
-    right_mentions: int
-    verdict: Verdict
-    rule: str
-    score: float
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    """An entity with what the graph holds of it."""
-
-    entity: Entity
-    aliases: tuple[str, ...]
-    facts: int
-    merges: tuple[Merge, ...]
-    attributes: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What a graph holds and what waits."""
-
-    url: str
-    entities: int
-    aliases: int
-    memories: int
-    pending: int
-    deferred: int
-    unexamined: int
 
 
 def _quiet(_what: str, _done: int, _total: int) -> None:
@@ -551,7 +456,7 @@ class Graph:
         """Declare that a spelling leads to an entity.
 
         Raises:
-            Refused: ``name_taken``.
+            Refused: ``name_taken`` by another entity; ``already_one``; ``settled_apart``.
         """
         name = Name.of(spelling)
         with self._store.write() as tx:
@@ -622,7 +527,7 @@ class Graph:
     ) -> Explained:
         """Why two names get the ruling they get. Types are the graph's own unless given."""
         with self._store.read() as tx:
-            return _explain(tx, Name.of(left, left_type), Name.of(right, right_type))
+            return explain(tx, Name.of(left, left_type), Name.of(right, right_type))
 
     def shown(self, proposals: Iterable[Proposal]) -> tuple[Shown, ...]:
         """Proposals of a report, with the names and types of their rows."""
@@ -715,76 +620,4 @@ def _shown(tx: Tx, proposals: Iterable[Proposal]) -> tuple[Shown, ...]:
     )
 
 
-def _explain(tx: Tx, left: Name, right: Name) -> Explained:
-    context = tx.context() or Context()
-    rows = [_row_of(tx, name) for name in (left, right)]
-    names = [
-        name if name.type or row is None else Name(name.spelling, row.type)
-        for name, row in zip((left, right), rows, strict=True)
-    ]
-    decided = rules.rule_on(names[0], names[1], context)
-    steps = []
-    spoken = False
-    for rule, ruling in rules.explain(names[0], names[1], context):
-        decides = ruling is not None and not spoken
-        spoken = spoken or ruling is not None
-        steps.append(
-            Step(
-                rule.name if ruling is None else ruling.rule,
-                rule.sees,
-                ruling.verdict if ruling else None,
-                ruling.reason if ruling else None,
-                decides,
-            )
-        )
-    one = other = None
-    if rows[0] is not None:
-        one = tx.entities.many([rows[0].canonical_id])[rows[0].canonical_id]
-    if rows[1] is not None:
-        other = tx.entities.many([rows[1].canonical_id])[rows[1].canonical_id]
-    apart: tuple[Decision, ...] = ()
-    question = None
-    joined: tuple[Merge, ...] = ()
-    if one is not None and other is not None:
-        if one.id == other.id:
-            ways = [tx.merges.live_of(row.id) for row in rows if row is not None]
-            joined = tuple({m.id: m for m in ways if m is not None}.values())
-        else:
-            apart = tuple(tx.decisions.between(one.id, other.id))
-            sides = {one.id, other.id}
-            question = next(
-                (q for q in tx.conflicts.pending() if {q.queued_now, q.candidate_now} == sides),
-                None,
-            )
-    return Explained(
-        names[0],
-        names[1],
-        decided,
-        tuple(steps),
-        one,
-        other,
-        one is not None and other is not None and one.id == other.id,
-        joined,
-        apart,
-        question,
-    )
-
-
-def _row_of(tx: Tx, name: Name) -> Entity | None:
-    rows = tx.entities.by_key(name.key)
-    return rows[0] if rows else None
-
-
-__all__ = [
-    "Described",
-    "Explained",
-    "Graph",
-    "Scan",
-    "Shown",
-    "Step",
-    "Summary",
-    "as_json",
-    "evaluate",
-    "open",
-    "scan",
-]
+__all__ = ["Graph", "as_json", "evaluate", "open", "scan"]

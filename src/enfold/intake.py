@@ -480,9 +480,9 @@ class _Intake:
 
     def _relation_keys(self) -> None:
         for keys, count in self.beside.items():
+            many = "1 relation also carries" if count == 1 else f"{count:,} relations also carry"
             why = (
-                f"{count:,} relations also carry {', '.join(keys)}, which facts have no place for; "
-                "they are kept with the run."
+                f"{many} {', '.join(keys)}, which facts have no place for; it is kept with the run."
             )
             self.note(0, why, "")
 

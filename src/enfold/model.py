@@ -431,6 +431,68 @@ class Run:
     error: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A proposal with its names: ``left`` folds into, is asked against, or looks like ``right``."""
+
+    left: str
+    left_type: str | None
+    left_mentions: int
+    right: str
+    right_type: str | None
+    right_mentions: int
+    verdict: Verdict
+    rule: str
+    score: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """What a pass over a file would do; nothing was written.
+
+    Attributes:
+        imported: what was read, file by file.
+        report: the figures of the pass.
+        entities: how many entities there are before it.
+        folds, questions, apart: what would fold, what would be asked (the weightiest first) and
+            what looks alike and is kept apart, each by the names involved.
+        apart_count: how many names are kept from a look-alike.
+    """
+
+    imported: tuple[Imported, ...]
+    report: Report
+    entities: int
+    folds: tuple[Shown, ...]
+    questions: tuple[Shown, ...]
+    apart: tuple[Shown, ...]
+    apart_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """An entity with what the graph holds of it."""
+
+    entity: Entity
+    aliases: tuple[str, ...]
+    facts: int
+    merges: tuple[Merge, ...]
+    attributes: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a graph holds and what waits."""
+
+    url: str
+    entities: int
+    aliases: int
+    memories: int
+    pending: int
+    deferred: int
+    unexamined: int
+
+
 # ---- what a format parser yields (see formats/): a graph from elsewhere, piece by piece ----
 
 

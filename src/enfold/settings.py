@@ -25,7 +25,7 @@ class Settings:
     """What a person may set.
 
     Attributes:
-        db: the graph: a path, or ``sqlite:`` and a path.
+        db: the graph: a path, or ``sqlite:///`` and a path.
         workers: processes that find pairs in large graphs; 0 takes one for each core.
         backup: back the graph up before a full pass that folds.
         keep_backups: how many backups to keep; 0 keeps all of them.

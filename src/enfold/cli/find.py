@@ -16,7 +16,7 @@ from enfold.errors import Conflict, NotFound
 from enfold.model import UNKNOWN, Ambiguous, Entity, Found, Link, Neighbour, Related, Unknown
 
 if TYPE_CHECKING:
-    from enfold.graph import Described
+    from enfold.model import Described
 
 Asked = Annotated[
     str, typer.Argument(metavar="NAME", help="A name as anyone spells it, or an id as id:12.")

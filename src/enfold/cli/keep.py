@@ -21,8 +21,7 @@ from enfold.cli.terminal import Line, Terminal
 from enfold.errors import Invalid, Refused
 
 if TYPE_CHECKING:
-    from enfold.graph import Summary
-    from enfold.model import CheckReport, Imported, Run, SetAside
+    from enfold.model import CheckReport, Imported, Run, SetAside, Summary
 
 NAMES_SHOWN = 10
 
@@ -42,7 +41,8 @@ def import_(call: Call, files: Files, everything: All = False) -> None:
     from enfold import formats
 
     for path in files:  # so that a file of no use leaves no graph behind
-        formats.recognise(path)
+        if str(path) != "-":  # standard input can be looked at but once
+            formats.recognise(path)
     with (
         call.graph(write=True, create=True) as graph,
         call.terminal.progress() as progress,

@@ -18,7 +18,8 @@ from enfold.model import Imported, Verdict
 
 if TYPE_CHECKING:
     from enfold.evaluate import Evaluation
-    from enfold.graph import Explained, Scan, Shown, Step
+    from enfold.explain import Explained, Step
+    from enfold.model import Scan, Shown
 
 Files = Annotated[
     list[Path], typer.Argument(metavar="FILE", help="MCP memory JSONL or CSV, in any mixture.")

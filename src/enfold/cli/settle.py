@@ -16,7 +16,8 @@ from enfold.errors import Error
 from enfold.model import Answer, Conflict, Decision, Merge, Report, Reverted
 
 if TYPE_CHECKING:
-    from enfold.graph import Graph, Shown
+    from enfold.graph import Graph
+    from enfold.model import Shown
 
 Question = Annotated[int, typer.Argument(metavar="ID", min=1, max=MOST, help="The question's id.")]
 Fold = Annotated[int, typer.Argument(metavar="ID", min=1, max=MOST, help="The merge's id.")]
@@ -401,7 +402,8 @@ def _reverted(terminal: Terminal, done: Reverted, dry_run: bool) -> None:
         )
     else:
         by_hand = f"enfold merge id:{one.absorbed_id} id:{one.canonical_id} --overrule"
-        terminal.hint("The two are settled apart: no pass folds them again.")
+        settled = "would be" if dry_run else "are"
+        terminal.hint(f"The two {settled} settled apart: no pass folds them again.")
         terminal.hint(text("To fold them by hand: ", render.command(by_hand)))
 
 
