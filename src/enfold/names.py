@@ -27,6 +27,7 @@ from enfold.vocabulary import (
     FILE_SUFFIXES,
     FOLD_MARKS,
     NAME_TITLES,
+    OPPOSED_CLASSES,
     ORDINAL_ENDINGS,
     POST_NOMINALS,
     ROMAN,
@@ -389,6 +390,11 @@ class Name:
         outside = letters_of(self.folded[: match.start()] + " " + self.folded[match.end() :])
         inside = letters_of(match.group(1))
         return (outside, inside) if outside and inside else None
+
+    @cached_property
+    def opposable(self) -> tuple[str, ...]:
+        """The words that have an opposite."""
+        return tuple(word for word in self.words if word in OPPOSED_CLASSES)
 
     @cached_property
     def capitals(self) -> tuple[str, ...]:

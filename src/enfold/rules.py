@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import product
 from typing import Final
 
 from rapidfuzz.distance import OSA
@@ -112,7 +113,7 @@ def version(left: Name, right: Name, _: Context) -> Ruling | None:
             return _ruling(apart, "version", 0, f"The numbers disagree: {shown}.")
         number = ".".join(left.numbers or right.numbers)
         return _ruling(apart, "version", 0, f"Only one of the names carries a number ({number}).")
-    if left.merge_key == right.merge_key:
+    if left.letters == right.letters:
         return None
     for here, there in zip(left.number_suffixes, right.number_suffixes, strict=True):
         if here != there and (here or there) not in (*left.words, *right.words):
@@ -134,12 +135,14 @@ def suffix_of(name: Name) -> str:
 
 def extension(left: Name, right: Name, _: Context) -> Ruling | None:
     mine, other = suffix_of(left), suffix_of(right)
+    if not (mine or other):
+        return None
     if mine and other:
         differ = mine != other and left.stem == right.stem
         reason = f"One name with two suffixes, .{mine} and .{other}: two files or addresses."
         return _ruling(Verdict.APART, "extension", 0, reason) if differ else None
     suffix, named, plain = (mine, left, right) if mine else (other, right, left)
-    if not suffix or named.stem != plain.letters:
+    if named.stem != plain.letters:
         return None
     if suffix == "js" and not (is_file(left) or is_file(right)):
         return None
@@ -158,9 +161,9 @@ def _generation(name: Name, person: bool) -> str:
 
 
 def opposed_words(left: Name, right: Name, _: Context) -> Ruling | None:
-    mine, other = Counter(left.words), Counter(right.words)
-    for word in mine - other:
-        for against in other - mine:
+    if left.opposable and right.opposable:
+        mine, other = Counter(left.opposable), Counter(right.opposable)
+        for word, against in product(mine - other, other - mine):
             if opposed(word, against):
                 reason = f"{word} and {against} can't be said of one thing."
                 return _ruling(Verdict.APART, "opposed", 0, reason)
@@ -745,7 +748,8 @@ def rule_on(left: Name, right: Name, context: Context) -> Ruling:
     """The ruling on a pair: the first rule that speaks, or ``none``. The same from either side."""
     if left.key != right.key and not (left.letters and right.letters):
         return EMPTY  # without a letter there is nothing to compare
-    settled = left.fold_key == right.fold_key  # then no veto can fire, by what the key keeps
+    # Of one fold key no veto can fire, by what the key keeps.
+    settled = left.letters == right.letters and left.fold_key == right.fold_key
     for rule in rule_set(context.rules):
         if settled and rule.verdict is Verdict.APART:
             continue
