@@ -25,7 +25,12 @@ Files = Annotated[
     list[Path], typer.Argument(metavar="FILE", help="MCP memory JSONL or CSV, in any mixture.")
 ]
 Rules = Annotated[
-    str, typer.Option("--rules", metavar="default|strict", help="The rules to go by.")
+    str,
+    typer.Option(
+        "--rules",
+        metavar="default|strict|NAME",
+        help="The rules to go by; NAME is one that the setting rules_module registers.",
+    ),
 ]
 Types = Annotated[
     bool,

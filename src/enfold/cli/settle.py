@@ -70,8 +70,8 @@ def resolve(
         str | None,
         typer.Option(
             "--rules",
-            metavar="default|strict",
-            help="The rules to go by from now on.",
+            metavar="default|strict|NAME",
+            help="The rules to go by from now on; NAME is one that rules_module registers.",
         ),
     ] = None,
     trust_types: Annotated[

@@ -6,13 +6,15 @@ them, then yields the proposals in batches. What it yields equals ruling all nam
 
 from __future__ import annotations
 
+import os
 import signal
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -367,6 +369,9 @@ def _begin(registered: Mapping[str, pairs.Registered]) -> None:
     """Set a worker process up: it knows the rules that its parent knows, and a terminal's Ctrl-C,
     which reaches every process, ends it without a word."""
     pairs.register_all(registered)
+    parent = parent_process()
+    if parent is not None:  # killed, it can't end its workers
+        Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
