@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import random
+import subprocess
+import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from enfold.engines import local
 from enfold.engines.local import Survey
 from enfold.model import Context
 from enfold.names import Name
@@ -59,6 +67,69 @@ def test_a_survey_says_the_same_in_one_process_and_in_a_pool() -> None:
     names = real_names()
     with ThreadPoolExecutor(3) as pool:
         assert proposed(names, Survey(rows(names), executor=pool)) == asked(names)
+
+
+def test_several_processes_say_the_same_and_end_when_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(local, "CHUNK", 150)
+    names = real_names()
+    engine = local.LocalEngine(2)
+    survey = engine.survey(rows(names), "default", lambda *_: None)
+    assert proposed(names, survey) == asked(names)
+    ids = [at + 1 for at in range(len(names))]
+    assert index_of(survey, ids) == index_of(Survey(rows(names)), ids)
+    assert len(multiprocessing.active_children()) == 2
+    engine.close()
+    assert multiprocessing.active_children() == []
+
+
+def index_of(survey: Survey, ids: list[int]) -> list[tuple[int, int]]:
+    parts = [pair for keys, rows in survey.index(ids) for pair in zip(keys, rows, strict=True)]
+    assert [key for key, _ in parts] == sorted(key for key, _ in parts)
+    return sorted(parts)
+
+
+WORKING = """
+import multiprocessing, sys, time
+from enfold.engines import local
+
+if __name__ == "__main__":
+    local.CHUNK = 1
+    engine = local.LocalEngine(2)
+    engine.survey([("Ada", None), ("Bob", None)], "default", lambda *_: None)
+    print(*(child.pid for child in multiprocessing.active_children()), flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_workers_end_with_a_parent_that_was_killed(tmp_path: Path) -> None:
+    script = tmp_path / "working.py"
+    script.write_text(WORKING)
+    path = os.pathsep.join(p for p in sys.path if p)
+    parent = subprocess.Popen(
+        [sys.executable, str(script)], stdout=subprocess.PIPE, env=os.environ | {"PYTHONPATH": path}
+    )
+    assert parent.stdout is not None
+    children = [int(pid) for pid in parent.stdout.readline().split()]
+    assert children
+    parent.kill()
+    parent.communicate()
+    waited = 0.0
+    while any(alive(pid) for pid in children):
+        time.sleep(0.05)
+        waited += 0.05
+        assert waited < 30
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    status = Path(f"/proc/{pid}/stat")  # ended, but not yet waited for, where there is no init
+    return not status.exists() or status.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
 def test_a_survey_of_no_names_asks_nothing() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context, parent_process
+from multiprocessing.process import BaseProcess
 from threading import Thread
 from typing import Any
 
@@ -371,8 +372,13 @@ def _begin(registered: Mapping[str, pairs.Registered]) -> None:
     pairs.register_all(registered)
     parent = parent_process()
     if parent is not None:  # killed, it can't end its workers
-        Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
+        Thread(target=_end_with, args=(parent,), daemon=True).start()
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _end_with(parent: BaseProcess) -> None:
+    parent.join()
+    os._exit(1)
 
 
 class LocalEngine:
