@@ -252,15 +252,6 @@ class Oracle:
     def may_revert(self, fold: Fold) -> None:
         if not fold.live:
             raise Refusal("already_reverted")
-        if fold.conflict in self.questions:
-            self.may_reopen(self.questions[fold.conflict])
-
-    def may_reopen(self, question: Question) -> None:
-        rows = {question.queued, question.candidate}
-        for other in self.questions.values():
-            same = {other.queued, other.candidate} == rows
-            if same and other.answer is None and other is not question:
-                raise Refusal("already_asked")
 
     def revert(self, fold: Fold) -> Undone:
         leaving, before = self.subtree(fold.absorbed), self.counted()
@@ -276,8 +267,12 @@ class Oracle:
             later,
         )
 
-    @staticmethod
-    def unanswer(question: Question) -> None:
+    def unanswer(self, question: Question) -> None:
+        rows = {question.queued, question.candidate}
+        for other_id, other in list(self.questions.items()):
+            same = {other.queued, other.candidate} == rows
+            if same and other.answer is None and other is not question:
+                del self.questions[other_id]
         question.answer = question.merge = question.decision = None
 
     def standing(self, left: int, right: int) -> int | None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import enfold
 from enfold import conflicts, folds, lookup
 from enfold.check import check
 from enfold.errors import Error, NotFound
@@ -258,3 +259,23 @@ def test_what_is_left_to_ask_follows_folds_questions_and_decisions(store: Sqlite
         assert tx.suggestions.count_open() == 2
         tx.suggestions.replace_for([c], [])
         assert tx.suggestions.count_open() == 0
+
+
+def test_a_question_that_comes_back_takes_the_place_of_the_one_asked_meanwhile() -> None:
+    with enfold.open(":memory:") as graph:
+        for _ in range(2):
+            graph.remember("Something.", mentions=["Jon Smithe", "Xylo Root"])
+        graph.remember("Something.", mentions=["Jon Smith"])
+        graph.resolve()
+        first = graph.conflicts()[0]
+        elsewhere = graph.merge("Jon Smithe", "Xylo Root")
+        made = graph.decide(first.id, "keep_existing").merge
+        assert made is not None
+        graph.revert(elsewhere.id)
+        graph.undo_apart(graph.apart()[0].id)
+        graph.resolve()
+        again = graph.conflicts()
+        assert [c.id for c in again] != [first.id]
+        assert graph.revert(made.id).conflict_id == first.id
+        assert [c.id for c in graph.conflicts()] == [first.id]
+        assert graph.check().clean

@@ -86,7 +86,7 @@ def test_an_entity_is_written_as_the_reference_server_writes_it() -> None:
 def test_the_table_says_what_each_row_is() -> None:
     store = taken(
         EntityRecord(1, "Alice", "person", ("Likes tea",), ("Al",), "7", {"v": 1}),
-        RelationRecord(2, "Alice", "r", "Bo", 0.5, "Al met Bo."),
+        RelationRecord(2, "Alice", "r", "Bo", 0.5, "Al met Bo.", {"since": 2020}),
     )
     rows = list(csv.reader(io.StringIO(written(store, "csv"), newline="")))
     assert rows == [
@@ -95,7 +95,7 @@ def test_the_table_says_what_each_row_is() -> None:
         ["alias", "Alice", "", "Al", "", "", "", ""],
         ["observation", "Alice", "", "Likes tea", "", "", "", ""],
         ["entity", "Bo", "", "", "", "", "", ""],
-        ["relation", "Alice", "", "Al met Bo.", "r", "Bo", "0.5", ""],
+        ["relation", "Alice", "", "Al met Bo.", "r", "Bo", "0.5", '{"since":2020}'],
     ]
 
 
@@ -151,6 +151,23 @@ def test_attributes_of_folded_spellings_are_a_union() -> None:
     fold(store, "Node", "Node.js")
     (line,) = lines(store)
     assert (line["v"], line["by"]) == (2, "eve")
+
+
+def test_attributes_of_relations_that_a_fold_made_one_are_a_union() -> None:
+    store = taken(
+        RelationRecord(1, "Node", "uses", "V8 Engine", attributes={"v": 1, "by": "eve"}),
+        RelationRecord(2, "Node.js", "uses", "V8 Engine", attributes={"v": 2, "w": 3}),
+    )
+    fold(store, "Node", "Node.js")
+    (relation,) = [line for line in lines(store) if line["type"] == "relation"]
+    assert {key: relation[key] for key in "v by w".split()} == {"v": 1, "by": "eve", "w": 3}
+
+
+def test_a_description_beside_a_relation_is_not_read_back_as_its_text() -> None:
+    relation = RelationRecord(1, "A1", "r", "B1", attributes={"description": "d"})
+    text = written(taken(relation), "mcp")
+    assert written(read_back(text, "mcp"), "mcp") == text
+    assert json.loads(text.splitlines()[-1])["text"] == ""
 
 
 def test_line_ends_of_other_readers_do_not_cut_a_line() -> None:
@@ -234,6 +251,22 @@ def test_what_a_file_said_is_what_its_export_says(format: str) -> None:
             assert set(line["observations"]) == expected
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_the_relations_of_a_real_file_come_back_with_every_key(format: str) -> None:
+    path = EXAMPLES / "dmetrics" / "memory.jsonl"
+    (reading,) = formats.read(path)
+    store = taken(*reading.records)
+    said = [json.loads(line) for line in path.read_text().splitlines()]
+    expected = [record for record in said if record["type"] == "relation"]
+    back = [line for line in lines(read_back(written(store, format), format)) if "from" in line]
+    assert all({"createdAt", "version"} <= record.keys() for record in expected)
+    assert sorted(map(_sorted, back)) == sorted(map(_sorted, expected))
+
+
+def _sorted(record: dict[str, Any]) -> str:
+    return json.dumps(record, sort_keys=True)
+
+
 any_text = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 ODD = """=1+1 '=x @Al say"hi" a|b x;y ﬁ C++ [] {} İ ß null 1 - 🚀 東京 ["a"]""".split()
 odd = st.sampled_from([*ODD, "a\nb", "a  b", "Zoe\u0308", "\u200bz", "\u2028u", "\ufeffq", "x,y"])
@@ -269,6 +302,7 @@ relation_records = st.builds(
     object=names,
     confidence=st.sampled_from([1.0, 0.5, 0.0, 0.1]),
     text=st.none() | texts,
+    attributes=attributes,
 )
 
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from enfold import formats
 from enfold.errors import Invalid
 from enfold.formats import table
-from enfold.intake import Note
-from enfold.model import EntityRecord, Record, RelationRecord, SetAside
+from enfold.model import EntityRecord, Note, Record, RelationRecord, SetAside
 
 
 def read(path: Path, data: str | bytes, name: str = "graph.csv") -> list[Record]:

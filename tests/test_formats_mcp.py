@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from enfold import formats
 from enfold.errors import Invalid
 from enfold.formats import source
-from enfold.intake import Note
-from enfold.model import EntityRecord, Record, RelationRecord, SetAside
+from enfold.model import EntityRecord, Note, Record, RelationRecord, SetAside
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 ALICE = '{"type":"entity","name":"Alice","entityType":"person","observations":["Likes tea"]}'

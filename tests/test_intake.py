@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from enfold import folds, formats
-from enfold.intake import Note, intake
+from enfold import intake as intake_module
+from enfold.intake import intake
 from enfold.model import (
     DecidedBy,
     EntityRecord,
@@ -18,12 +19,15 @@ from enfold.model import (
     Imported,
     Memory,
     Mention,
+    Note,
     Record,
     RelationRecord,
     SetAside,
 )
 from enfold.names import Name
+from enfold.ports import NewRow
 from enfold.store import SqliteStore, open_store
+from enfold.store.entities import Entities
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 Story = tuple[Memory, list[Mention], list[Fact]]
@@ -245,12 +249,38 @@ def test_attributes_are_a_union_and_a_second_value_is_noted(store: SqliteStore) 
     assert [(note.line, note.text) for note in made.notes] == [(4, '{"v": 2}')]
 
 
-def test_keys_of_relations_are_kept_with_the_run(store: SqliteStore) -> None:
-    made = take(store, RelationRecord(3, "A1", "r", "B1", attributes={"createdAt": "today"}))
-    assert "createdAt" in made.notes[0].reason
-    assert made.run_id is not None
+def facts_beside(store: SqliteStore, subject: str) -> list[dict[str, object]]:
     with store.read() as tx:
-        assert any('"createdAt": "today"' in p.text for p in tx.runs.pieces(made.run_id))
+        return [beside for *_, beside in tx.edges.stated([id_of(store, subject)])]
+
+
+def test_keys_of_a_relation_are_kept_with_its_fact(store: SqliteStore) -> None:
+    made = take(store, RelationRecord(3, "A1", "r", "B1", attributes={"createdAt": "today"}))
+    assert made.notes == ()
+    assert facts_beside(store, "A1") == [{"createdAt": "today"}]
+
+
+def test_a_relation_met_again_keeps_its_first_keys_and_takes_new_ones(store: SqliteStore) -> None:
+    first = RelationRecord(1, "A1", "r", "B1", attributes={"v": 1})
+    again = RelationRecord(2, "a1", "r", "B1", attributes={"v": 2, "by": "eve"})
+    made = take(store, first, again)
+    assert facts_beside(store, "A1") == [{"v": 1, "by": "eve"}]
+    (note,) = made.notes
+    assert (note.line, note.text) == (2, '{"v": 2}')
+    assert note.reason == "'a1 r B1' is known with another v; the first is kept."
+    later = take(store, RelationRecord(7, "A1", "r", "B1", attributes={"by": "bob", "w": None}))
+    assert facts_beside(store, "A1") == [{"v": 1, "by": "eve", "w": None}]
+    assert [(note.line, note.text) for note in later.notes] == [(7, '{"by": "bob"}')]
+    assert (made.facts, later.facts) == (1, 0)
+
+
+def test_a_relation_met_again_after_its_fact_is_gone_is_left_alone(store: SqliteStore) -> None:
+    met = RelationRecord(1, "A1", "r", "B1", attributes={"v": 1})
+    take(store, met)
+    with store.write() as tx:
+        folds.delete(tx, tx.entities.by_key("b1")[0])
+    assert (again := take(store, met)).facts == 0
+    assert again.notes == ()
 
 
 # ---- aliases ----
@@ -432,6 +462,51 @@ def test_a_word_that_stands_in_many_texts_is_no_mention(store: SqliteStore) -> N
     assert ("webpack", "webpack") in mentioned(store, "Uses webpack")
     many = [entity(f"Thing {n}", f"Webpack {n}: webpack is used") for n in range(30)]
     assert any("ordinary word" in note.reason for note in take(store, *many).notes)
+
+
+# ---- a large graph ----
+
+
+def filled(store: SqliteStore, names: Iterable[str]) -> None:
+    with store.write() as tx:
+        tx.entities.add_many([NewRow(Name.of(name)) for name in names])
+
+
+def test_a_small_import_reads_no_name_that_its_texts_do_not_hold(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(store, ["Acme Corp", "東京都", *(f"Thing {n}" for n in range(2_000))])
+    monkeypatch.setattr(Entities, "spellings", lambda _: pytest.fail("every name was read"))
+    monkeypatch.setattr(Entities, "count", lambda _: pytest.fail("every name was counted"))
+    take(store, entity("Alice", "Left Acme Corp for 東京都庁; thing 7 came along."))
+    with store.read() as tx:
+        ((_, mentions),) = tx.edges.memory_page(after=0, limit=9)
+    found = [mention.spelling for mention in mentions]
+    assert found == ["Alice", "Acme Corp", "東京都", "thing 7"]
+
+
+def test_a_large_import_reads_every_name_once(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(intake_module, "BATCH", 10)
+    read: list[int] = []
+    spellings = Entities.spellings
+    monkeypatch.setattr(Entities, "spellings", lambda self: read.append(1) or spellings(self))
+    take(store, entity("Bob Ray"), *(entity(f"T{n}", f"Bob Ray saw {n}") for n in range(50)))
+    assert read == [1]
+    assert mentioned(store, "Bob Ray saw 49") == [("T49", "T49"), ("Bob Ray", "Bob Ray")]
+
+
+def test_either_way_of_looking_makes_the_same_mentions(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = []
+    for runs_a_name in (0, 1_000_000):
+        monkeypatch.setattr(intake_module, "RUNS_A_NAME", runs_a_name)
+        monkeypatch.setattr(intake_module, "LOOKUPS", 100)
+        store = open_store(":memory:")
+        take_file(store, EXAMPLES / "attraccess" / "memory.jsonl")
+        take_file(store, EXAMPLES / "dmetrics" / "memory.jsonl")
+        made.append([(memory.content, mentions) for memory, mentions, _ in stories(store)])
+    assert made[0] == made[1]
 
 
 # ---- what is set aside ----

@@ -61,6 +61,12 @@ def test_two_long_names_that_start_alike_stay_two_and_no_key_grows_with_its_name
         assert len(right.encode()) <= KEY_BYTES
 
 
+def test_no_short_name_has_the_key_of_a_long_one() -> None:
+    long = Name.of("x" * 300)
+    assert Name.of(long.key).key != long.key
+    assert Name.of(long.merge_key).merge_key != long.merge_key
+
+
 @pytest.mark.parametrize(
     ("spelling", "letters"),
     [

@@ -412,7 +412,6 @@ class Graphs(RuleBasedStateMachine):
         def expected() -> None:
             if question.answer is None:
                 raise Refusal("not_answered")
-            self.oracle.may_reopen(question)
 
         if self.done(expected, lambda tx: conflicts.reopen(tx, question.id)) is None:
             return
@@ -432,8 +431,6 @@ class Graphs(RuleBasedStateMachine):
         def expected() -> None:
             if decision.undone:
                 raise Refusal("already_undone")
-            for question in questions:
-                self.oracle.may_reopen(question)
 
         if self.done(expected, lambda tx: conflicts.undo_decision(tx, decision.id)) is not None:
             decision.undone = True

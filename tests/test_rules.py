@@ -67,6 +67,19 @@ FURTHER = [
     ("Coca-Cola™", None, "coca cola", None, "FOLD", "identical"),
     ("O'Brien", None, "OBrien", None, "FOLD", "identical"),
     ("ada@lovelace.com", None, "adalovelace.com", None, "ASK", "symbol"),
+    ("Grade A−", None, "Grade A", None, "ASK", "symbol"),
+    ("Type O-", None, "Type O+", None, "APART", "symbol"),
+    ("GPT−4", None, "GPT-4", None, "FOLD", "identical"),
+    ("a ∩ b set", None, "a ∪ b set", None, "APART", "symbol"),
+    ("Plank 5'", None, 'Plank 5"', None, "APART", "symbol"),
+    ('Vinyl 12"', None, "Vinyl 12", None, "ASK", "symbol"),
+    ('"Track 12"', None, "Track 12", None, "FOLD", "identical"),
+    ("the 90's", None, "the 90s", None, "FOLD", "identical"),
+    ("Rate 5‰", None, "Rate 5%", None, "APART", "version"),
+    ("Size ½", None, "Size 1/2", None, "FOLD", "identical"),
+    ("Ace ♠", None, "Ace ♥", None, "ASK", "symbol"),
+    ("🇫🇷 Team", None, "🇩🇪 Team", None, "ASK", "symbol"),
+    ("🇫🇷 Team", None, "Team", None, "FOLD", "identical"),
     # people
     ("Mr. S. Smith", "person", "Mrs. Smith", "person", "APART", "opposed"),
     ("MrsSmith", "person", "Mrs. Smith", "person", "FOLD", "identical"),
@@ -198,6 +211,12 @@ def test_explaining_a_pair_lists_every_rule_in_order() -> None:
     steps = explain(Name.of("GPT-4"), Name.of("GPT-4o"), CONTEXT)
     assert [rule.name for rule, _ in steps] == [rule.name for rule in RULES]
     assert [rule.name for rule, ruling in steps if ruling] == ["version"]
+
+
+def test_explaining_names_the_rule_that_decides() -> None:
+    left, right = Name.of("Sammy Davis JR"), Name.of("Sammy Davis J R")
+    spoken = [ruling for _, ruling in explain(left, right, CONTEXT) if ruling]
+    assert spoken[0] == rule_on(left, right, CONTEXT)
 
 
 def test_every_rule_says_what_it_sees_and_where_it_comes_from() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enfold.spotting import Spotter
+from enfold.errors import Invalid
+from enfold.names import Name
+from enfold.spotting import LENGTH, PIECES, WORDS, Spotted, Spotter, phrases
 
 
 def spotted(names: list[str], text: str) -> list[str]:
@@ -78,6 +80,90 @@ def test_a_plain_word_in_lower_case_is_marked() -> None:
 def test_no_names_and_no_text_find_nothing() -> None:
     assert Spotter([]).spot("text") == []
     assert spotted(["Acme Corp"], "") == []
+
+
+# ---- by the runs of a text ----
+
+
+def among_phrases(names: list[Name], text: str) -> list[Spotted]:
+    """What a spotter finds over those names alone that are runs of the text."""
+    runs = set(phrases(text))
+    known = [(row, name.spelling) for row, name in enumerate(names) if name.key in runs]
+    return Spotter(known).spot(text)
+
+
+def among_all(names: list[Name], text: str) -> list[Spotted]:
+    return Spotter((row, name.spelling) for row, name in enumerate(names)).spot(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "sought"),
+    [
+        (" ".join(["word"] * WORDS), True),
+        (" ".join(["word"] * (WORDS + 1)), False),
+        ("東" * PIECES, True),
+        ("東" * (PIECES + 1), False),
+        ("ก" * (PIECES + 1), False),
+        ("x" + "-" * (PIECES - 1), True),
+        ("x" + "-" * PIECES, False),
+        ("x" * LENGTH, True),
+        ("x" * (LENGTH + 1), False),
+        ("é" * LENGTH, True),  # its key is a digest
+        (" ".join(["слово"] * WORDS), True),
+        (" ".join(["слово"] * (WORDS + 1)), False),
+    ],
+)
+def test_names_up_to_a_limit_are_looked_for_either_way(name: str, sought: bool) -> None:
+    text = f"about {name}, again"
+    expected = [name] if sought else []
+    assert spotted([name], text) == expected
+    assert [s.spelling for s in among_phrases([Name.of(name)], text)] == expected
+
+
+def test_the_runs_of_a_text_are_as_many_as_its_pieces_times_a_limit() -> None:
+    assert len(list(phrases("word " * 1_000))) < 1_000 * WORDS
+    assert len(list(phrases("東" * 1_000))) < 1_000 * PIECES
+    assert len(list(phrases("- " * 1_000))) < 1_000 * PIECES
+    assert list(phrases("x" * 100_000)) == []
+
+
+def test_a_long_text_is_searched_to_its_end_and_across_its_slices() -> None:
+    words = [f"Thing{n} Part" for n in range(12_000)]
+    text = " and ".join(words)
+    names = [Name.of(word) for word in words]
+    assert [s.spelling for s in among_all(names, text)] == words
+    assert among_phrases(names, text) == among_all(names, text)
+
+
+ODD = r"""
+claude-code @scope/pkg @scope scope pkg C++ C C# .next next .NET Node.js O'Brien O’Brien 🚀 👩‍🚀 ❤️
+GitHub github GITHUB power Power AWS aws.yml Go GPT-4 gpt-4o cpu_package Straße STRASSE İstanbul
+東京 東京都 東 株式会社 カタカナ ｶﾀｶﾅ 삼성전자 삼성 กรุงเทพ กำ ทะเลสาบ မြန်မာ ខ្មែរ राम कुमारी
+Мария мария Zoë ﬁrst ﬁ ½ ² 3.11 1,000 10 -- -> … “ ” ( ) / \ : = & . , ! ' ’ ` _ @ + # ; ﷺ ΰ ῂ ŉ ıstanbul
+""".split()
+piece = st.sampled_from([*ODD, "Zoe\u0308", "New York City"]) | st.text(max_size=3)
+GAPS = ["", "", " ", " ", "-", ".", "/", "'", "\n", "\u0301", "\u0e31", "\u200b"]
+gap = st.sampled_from(GAPS)
+run = st.lists(st.tuples(piece, gap), max_size=16).map(lambda p: "".join(a + b for a, b in p))
+
+
+def _named(spelling: str) -> list[Name]:
+    try:
+        return [Name.of(spelling)]
+    except Invalid:
+        return []
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(run, max_size=8), st.lists(run, max_size=4), st.data())
+def test_the_names_among_the_runs_of_a_text_are_all_that_stand_in_it(
+    spellings: list[str], others: list[str], data: st.DataObject
+) -> None:
+    names = [name for spelling in [*spellings, *ODD] for name in _named(spelling)]
+    cases = st.sampled_from([str, str.upper, str.title])
+    parts = [data.draw(cases)(p) for p in data.draw(st.permutations(spellings + others))]
+    text = data.draw(gap).join(parts)
+    assert among_phrases(names, text) == among_all(names, text)
 
 
 @given(st.lists(st.text(min_size=1, max_size=8), max_size=6), st.text(max_size=60))

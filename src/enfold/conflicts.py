@@ -171,7 +171,7 @@ def reopen(tx: Tx, conflict_id: int, *, actor: str | None = None) -> Conflict:
 
     Raises:
         NotFound: ``no_conflict``.
-        Refused: ``not_answered``; ``already_asked``: another question asks the same.
+        Refused: ``not_answered``.
     """
     question = _question(tx, conflict_id)
     if question.answer is None:

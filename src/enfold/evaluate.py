@@ -77,6 +77,8 @@ def read_labelled(path: Path) -> Iterator[Labelled]:
     Raises:
         Invalid: ``unreadable``, ``no_labels`` or ``bad_label``, with the line.
     """
+    if path.exists() and not path.is_file():
+        raise Invalid("unreadable", f"{path} is no regular file.")
     try:
         text = path.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from enfold.errors import Conflict, NotFound
 from enfold.model import UNKNOWN, Ambiguous, Entity, Found, Unknown
 from enfold.names import Name
-from enfold.ports import Tx
+from enfold.ports import NewRow, Tx
 
 Nearest = Callable[[Tx, Name], list[Entity]]
 """Finds the entities whose spellings are closest to a name that is not known."""
@@ -139,6 +139,20 @@ def mint(
     if made is None:  # another writer was faster
         return _only(tx, name, tx.entities.by_key(name.key)), False
     return tx.entities.many([made])[made], True
+
+
+def mint_many(tx: Tx, rows: Sequence[NewRow]) -> list[int]:
+    """Make the rows of many names, in their order; the ids.
+
+    ``mint`` looks a name up before it makes a row, and leads to what is there or says that it is
+    ambiguous. Here the caller has done so: no row of these keys was there when it looked, in this
+    write transaction, whose lock keeps it so. No key may be given twice.
+    """
+    ids = []
+    for made in tx.entities.add_many(rows):
+        assert made is not None
+        ids.append(made)
+    return ids
 
 
 def _only(tx: Tx, name: Name, rows: list[Entity]) -> Entity:

@@ -367,6 +367,13 @@ class SetAside:
     text: str
 
 
+class Note(SetAside):
+    """Something that was taken, and what of it differs from its source; ``text`` is what differs,
+    in full."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Imported:
     """What an import took.

@@ -82,7 +82,7 @@ _LONE_DOT = re.compile(r"(?<!\d)\.|\.(?!\d)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _PLAIN = re.compile("[a-z][a-z ]*")
 _DIGIT = re.compile(r"\d")
-_NUMBER = re.compile(r"(\d+)([+%]*)([^\W\d_]{1,2}(?![^\W_]))?")
+_NUMBER = re.compile(r"(\d+)([+%‰]*)([^\W\d_]{1,2}(?![^\W_]))?")
 _NUMERONYM = re.compile(r"(?<![^\W_])[^\W\d_]\d{1,2}[^\W\d_](?![^\W_])")
 _EXTENSION = re.compile(r"(.*[^\W_].*)\.([a-zA-Z][a-zA-Z0-9]{0,9})", re.DOTALL)
 _BRACKETED = re.compile(r"[(\[（【]([^()\[\]（）【】]+)[)\]）】]")
@@ -112,7 +112,9 @@ _CLOSERS = {
     "¿": "?",
     "¡": "!",
 }
-_SYMBOL = re.compile("[+#$@<>=^±×÷≠≤≥→←↑↓∞√♀♂♭\u20a0-\u20bf¢£¤¥\u0e3f]+")
+_CANDIDATE = re.compile(r"[^\w\s.,:;!?()\[\]{}/\\&*|~`]")
+_SYMBOLS = "=^♀♂♭♮′″"
+_NOT_SIGNS = "♀♂♭♮©®"
 _APOSTROPHES = "'’ʼ‘`´"
 
 
@@ -142,7 +144,8 @@ def bounded(key: str) -> str:
     if len(raw) <= KEY_BYTES:
         return key
     digest = hashlib.blake2b(raw, digest_size=16).hexdigest()
-    return f"{raw[: KEY_BYTES - 48].decode(errors='ignore')}~{digest}"
+    # The mark is a control character, which no cleaned name holds: no short name has such a key.
+    return f"{raw[: KEY_BYTES - 48].decode(errors='ignore')}\x1f{digest}"
 
 
 def clean(spelling: str) -> str:
@@ -159,6 +162,7 @@ def normalized(text: str) -> str:
     if text.isascii():
         return text
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", _TRADEMARK.sub("", text)))
+    plain = plain.replace("⁄", "/")  # NFKC writes ½ with a slash of its own
     return " ".join(_INVISIBLE.sub("", plain).split())
 
 
@@ -258,7 +262,9 @@ class Name:
             parts.append("p" + self.prefix)
         if marks := [w for w in self.words if w in FOLD_MARKS]:
             parts.append("t" + ".".join(sorted(marks)))
-        return bounded("|".join(parts))
+        if self.signs:
+            parts.append("d" + self.signs)
+        return bounded("\x1f".join(parts))
 
     @cached_property
     def short(self) -> bool:
@@ -299,7 +305,7 @@ class Name:
     @cached_property
     def numbers(self) -> tuple[str, ...]:
         """The runs of digits in order, leading zeros and separators aside, a directly following
-        ``+`` or ``%`` kept. The count in a numeronym (``K8s``) is none."""
+        ``+``, ``%`` or ``‰`` kept. The count in a numeronym (``K8s``) is none."""
         return tuple(number for number, _ in self._number_parts)
 
     @cached_property
@@ -319,25 +325,28 @@ class Name:
 
     @cached_property
     def symbols(self) -> str:
-        """The symbols that bear meaning: ``+`` and ``#`` behind a word, currency signs, ``@``
-        inside, comparison and direction signs. Brackets in pairs are decoration."""
+        """The symbols that bear meaning: ``+``, ``#`` and ``-`` behind a word, currency and
+        mathematical signs, ``@`` inside, feet and inches. What comes in pairs is decoration."""
         if self._plain:
             return ""
         text = self.text.replace("♯", "#")
-        paired = text.count("<") == text.count(">")
         found: list[str] = []
-        for match in _SYMBOL.finditer(text, self._start):
-            before = text[match.start() - 1] if match.start() else " "
-            after = text[match.end()] if match.end() < len(text) else " "
-            dropped = "<>" if paired else ""
-            if not before.isalpha():
-                dropped += "#"  # a number sign: ``PR #12``
-            if before.isdigit():
-                dropped += "+"  # read with the number: ``S9+``
-            if not (before.isalnum() and after.isalnum()):
-                dropped += "@"
-            found.extend(c for c in match.group() if c not in dropped)
+        for match in _CANDIDATE.finditer(text, self._start):
+            char, at = match.group(), match.start()
+            before = text[at - 1] if at else " "
+            after = text[at + 1] if at + 1 < len(text) else " "
+            if _bears_meaning(char, before, after, text, found):
+                found.append("-" if char == "−" else char)
         return "".join(found)
+
+    @cached_property
+    def signs(self) -> str:
+        """Emoji and other pictures: decoration, unless two names carry different ones."""
+        if self.text.isascii():
+            return ""
+        return "".join(
+            c for c in self.text if unicodedata.category(c) == "So" and c not in _NOT_SIGNS
+        )
 
     @cached_property
     def _start(self) -> int:
@@ -437,6 +446,23 @@ class Name:
         while len(words) > 1 and words[-1] in POST_NOMINALS:
             words = words[:-1]
         return words
+
+
+def _bears_meaning(char: str, before: str, after: str, text: str, found: list[str]) -> bool:
+    match char:
+        case "#":  # behind a digit or a blank it is a number sign: ``PR #12``
+            return before.isalpha() or (before == "#" and bool(found))
+        case "+":  # behind a digit it is read with the number: ``S9+``
+            return not before.isdigit()
+        case "-" | "−":  # elsewhere it parts words
+            return before.isalnum() and after in " )"
+        case "@":
+            return before.isalnum() and after.isalnum()
+        case "<" | ">":
+            return text.count("<") != text.count(">")
+        case "'" | '"':  # feet and inches, where it closes nothing
+            return before.isdigit() and not after.isalnum() and text.count(char) % 2 == 1
+    return char in _SYMBOLS or unicodedata.category(char) in ("Sc", "Sm")
 
 
 def _split(text: str) -> tuple[str, ...]:

@@ -95,6 +95,7 @@ class NewFact:
     literal: str | None = None
     confidence: float = 1.0
     source_tag: str | None = None
+    attributes: Mapping[str, object] | None = None
 
 
 class Entities(Protocol):
@@ -173,6 +174,10 @@ class Entities(Protocol):
         """The rules have spoken about these rows; about every row where None."""
         ...
 
+    def last(self) -> int:
+        """The highest row id, 0 before the first: at least as many as there are rows, uncounted."""
+        ...
+
     def count(self) -> int: ...
     def count_live(self) -> int: ...
     def set_type(self, entity_id: int, type: str | None) -> None: ...
@@ -229,10 +234,20 @@ class Edges(Protocol):
         entities, by memory id."""
         ...
 
-    def stated(self, roots: Sequence[int]) -> list[tuple[Fact, Memory, str | None, str | None]]:
-        """Counted facts whose subject is one of these entities now, by id, each with its memory
-        and with the spellings under which that memory mentions the two ends."""
+    def stated(
+        self, roots: Sequence[int]
+    ) -> list[tuple[Fact, Memory, str | None, str | None, dict[str, object]]]:
+        """Counted facts whose subject is one of these entities now, by id, each with its memory,
+        the spellings under which that memory mentions the two ends, and its attributes."""
         ...
+
+    def fact_attributes(
+        self, caller_ids: Sequence[str]
+    ) -> dict[str, tuple[int, dict[str, object]]]:
+        """(fact, its attributes) of each caller id whose memory states a fact, the first of it."""
+        ...
+
+    def set_fact_attributes(self, fact_id: int, attributes: Mapping[str, object]) -> None: ...
 
     def delete_memory(self, memory_id: int) -> None: ...
     def set_status(self, memory_id: int, status: str) -> None: ...
@@ -368,8 +383,9 @@ class Decisions(Protocol):
         """The decision in force between just these two rows."""
         ...
 
-    def apart_roots(self) -> list[tuple[int, int]]:
-        """(lower, higher) of every pair of roots that is settled apart now."""
+    def apart_roots(self, *, around: Sequence[int] | None = None) -> list[tuple[int, int]]:
+        """(lower, higher) of every pair of roots that is settled apart now, or of those with one
+        of these roots."""
         ...
 
     def off_fold_keys(self) -> set[str]:
@@ -404,7 +420,10 @@ class Conflicts(Protocol):
         merge_id: int | None = None,
         decision_id: int | None = None,
     ) -> None: ...
-    def reopen(self, conflict_id: int) -> None: ...
+    def reopen(self, conflict_id: int) -> None:
+        """Take the answer away. A newer question about the same two rows is withdrawn."""
+        ...
+
     def by_decision(self, decision_id: int) -> list[Conflict]: ...
     def pending_pairs(self) -> set[tuple[int, int]]:
         """(lower, higher) root of every pending entity question."""
@@ -416,7 +435,10 @@ class Conflicts(Protocol):
 
 
 class Suggestions(Protocol):
-    """Pairs that a rule asks about, kept whole; what is left to ask is derived."""
+    """Pairs that a rule asks about, kept whole; what is left to ask is derived.
+
+    The first question about open pairs after a change works out those around what has changed; one
+    in a transaction that may write keeps the answer."""
 
     def replace_all(self, proposals: Iterable[Proposal]) -> None: ...
     def replace_for(self, ids: Sequence[int], proposals: Iterable[Proposal]) -> None:

@@ -14,6 +14,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Final
 
 from enfold import conflicts, folds, guard, names, pairs, rules
@@ -135,8 +136,10 @@ def gather(
     rules.rule_set(wanted.rules)
     fresh = tx.entities.unexamined()
     unindexed = tx.names.unindexed()
-    many = max(FULL_ABOVE, tx.entities.count() // 20)
-    if full or before != wanted or len(fresh) + len(unindexed) > many:
+    new = len(fresh) + len(unindexed)
+    # Counting a graph reads it all, so it is counted only where that matters.
+    many = new > FULL_ABOVE and new > tx.entities.count() // 20
+    if full or before != wanted or many:
         ids, rows = _rows(tx.entities.spellings())
         return Seen(ids, rows, None, replace(wanted, common=frozenset()), tx.entities.count_live())
     found = tx.entities.many(sorted({*fresh, *unindexed}))
@@ -292,8 +295,8 @@ def apply(
     progress("folding", 0, 0)
     plan = settle_groups(tx, groups, found.context)
     batch = folds.fold_batch(tx, plan.folds, decided_by=DecidedBy.RULE, run_id=run_id)
-    closed = _closed(tx)
     asked = [p for p in plan.asked if p.left_id not in stale and p.right_id not in stale]
+    closed = _closed(tx, found, asked)
     skipped = plan.settled + len(batch.refused) + _count_closed(closed, found.asked, asked)
     _store_asked(tx, found, asked, stale)
     progress("asking", 0, 0)
@@ -355,12 +358,12 @@ def run(
             tx.runs.finish(run_id, figures(report))
         return report
     with store.read() as tx:
-        folding = bool(settle_groups(tx, found.groups, found.context).folds)
+        folding = backup and bool(settle_groups(tx, found.groups, found.context).folds)
     done = guard.guarded(
         store,
         "resolve",
         lambda tx: apply(tx, found, run_id=tx.run_id, progress=progress),
-        backup=backup and folding,
+        backup=folding,
         progress=progress,
         keep_backups=keep_backups,
         report=figures,
@@ -391,10 +394,16 @@ def _changed_since(tx: Tx, seen: Seen) -> set[int]:
 Closed = tuple[dict[int, int], set[tuple[int, int]]]
 
 
-def _closed(tx: Tx) -> Closed:
-    """(absorbed row → root, pairs of roots that are queued or settled apart)."""
-    pairs_closed = set(tx.decisions.apart_roots()) | tx.conflicts.pending_pairs()
-    return tx.entities.absorbed(), pairs_closed
+def _closed(tx: Tx, found: Search, asked: Iterable[Proposal]) -> Closed:
+    """(absorbed row → root, pairs of roots that are queued or settled apart); of the rows found
+    alone where they are few."""
+    pending = tx.conflicts.pending_pairs()
+    if found.seen.full:
+        return tx.entities.absorbed(), pending.union(tx.decisions.apart_roots())
+    pairs_found = chain(found.asked, asked)
+    root_of = tx.entities.roots([row for p in pairs_found for row in (p.left_id, p.right_id)])
+    apart = tx.decisions.apart_roots(around=sorted(set(root_of.values())))
+    return root_of, pending.union(apart)
 
 
 def _count_closed(closed: Closed, *found: Iterable[Proposal]) -> int:

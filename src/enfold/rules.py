@@ -11,7 +11,7 @@ How a rule's pairs are found stands in ``pairs``, as does how a graph adds rules
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Final
@@ -202,6 +202,11 @@ def _escape(left: Name, right: Name, context: Context, *, strict: bool) -> Rulin
         if not strict and left.symbols != right.symbols:
             shown = left.symbols or right.symbols
             reason = f"Equal letters, but only one carries “{shown}”."
+            return _ruling(ask, "symbol", 0.5, reason)
+        if not strict and left.signs and right.signs and left.signs != right.signs:
+            reason = (
+                f"Equal letters, but the signs beside them differ: {left.signs}, {right.signs}."
+            )
             return _ruling(ask, "symbol", 0.5, reason)
     if not strict and context.types_trusted and _types_disagree(left, right):
         reason = f"Equal letters, but one is a {left.type} and the other a {right.type}."
@@ -748,20 +753,23 @@ def rule_on(left: Name, right: Name, context: Context) -> Ruling:
     """The ruling on a pair: the first rule that speaks, or ``none``. The same from either side."""
     if left.key != right.key and not (left.letters and right.letters):
         return EMPTY  # without a letter there is nothing to compare
-    # Of one fold key no veto can fire, by what the key keeps.
+    spoken = (ruling for _, ruling in _judged(left, right, context) if ruling is not None)
+    return next(spoken, NONE)
+
+
+def _judged(left: Name, right: Name, context: Context) -> Iterator[tuple[Rule, Ruling | None]]:
+    """What each rule says, in order. Of one fold key no veto can fire, by what the key keeps."""
     settled = left.letters == right.letters and left.fold_key == right.fold_key
     for rule in rule_set(context.rules):
-        if settled and rule.verdict is Verdict.APART:
-            continue
-        ruling = rule.judge(left, right, context)
-        if ruling is not None:
-            return ruling
-    return NONE
+        vetoes = rule.verdict is Verdict.APART
+        yield rule, None if settled and vetoes else rule.judge(left, right, context)
 
 
 def explain(left: Name, right: Name, context: Context) -> list[tuple[Rule, Ruling | None]]:
     """What each rule says on its own, in order; the first that speaks decides."""
-    return [(rule, rule.judge(left, right, context)) for rule in rule_set(context.rules)]
+    if left.key != right.key and not (left.letters and right.letters):
+        return [(rule, None) for rule in rule_set(context.rules)]
+    return list(_judged(left, right, context))
 
 
 def common_among(counts: Counter[str], names: int) -> frozenset[str]:

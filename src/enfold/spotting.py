@@ -13,12 +13,20 @@ says, the more exactly it has to be written:
 - a name of one plain word with a capital (``Documentation``, ``SCROOGE``) is found where the text
   gives it a capital too (``Scrooge``, but no ``documentation``)
 - every other name (several words, ``GitHub``, ``cpu_package``, ``GPT-4``) is found in any case
+
+A name of more than ``WORDS`` words, ``PIECES`` pieces or ``LENGTH`` characters is looked for in no
+text, so that a text has a bounded number of runs that may be a name. Where a graph is large and the
+texts are few, ``phrases`` gives those runs, and a spotter over the names among them finds what one
+over all names does.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable
+from array import array
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import lru_cache
@@ -26,8 +34,18 @@ from typing import Final
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from enfold.names import folded, is_cjk, normalized
+from enfold.names import bounded, folded, is_cjk, normalized
 
+WORDS: Final = 12
+PIECES: Final = 32
+"""Pieces are words, signs, and the characters of scripts that put no blanks between words."""
+
+LENGTH: Final = 200
+
+_SLICE: Final = 1 << 16
+"""What is looked at in one go of a long text, so that only what is found of it is held whole."""
+
+_ASCII_PIECE: Final = re.compile(r"\w+|[^ ]")
 _JOINS: Final = "-/\\@:=&"
 _UNSPACED: Final = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"))
 """Thai and Lao, Burmese, Khmer: written, as Han and kana are, without blanks between words."""
@@ -76,7 +94,7 @@ class Spotter:
             pattern = folded(plain)
             if pattern.startswith("@"):
                 plain, pattern = plain[1:].lstrip(), pattern[1:].lstrip()
-            if len(pattern) < 2:
+            if not _is_sought(pattern):
                 continue
             if (index := at.setdefault(pattern, len(patterns))) < len(patterns):
                 known = self._ids[index]
@@ -98,18 +116,31 @@ class Spotter:
         """The names in a text, in the order in which they stand there."""
         plain = _one_line(text)
         low, places = _lowered(plain)
-        found = self._automaton.find_matches_as_indexes(low, overlapping=True)
-        free = sorted(found, key=lambda match: (match[1] - match[2], match[1]))
+        names = list(self._names(plain, low, places))
         taken: list[tuple[int, int, int]] = []
-        for index, start, end in free:
-            if any(start < b and a < end for a, b, _ in taken):
-                continue
-            if self._is_name(index, plain, low, start, end, places):
+        covered = bytearray(len(low))
+        for start, end, index in sorted(names, key=lambda name: (name[0] - name[1], name[0])):
+            # None is longer than those before it: what overlaps one of them begins or ends in it.
+            if not (covered[start] or covered[end - 1]):
+                covered[start:end] = b"\1" * (end - start)
                 taken.append((start, end, index))
         return [self._spotted(index, plain, places, a, b) for a, b, index in sorted(taken)]
 
+    def _names(
+        self, plain: str, low: str, places: Sequence[int] | None
+    ) -> Iterator[tuple[int, int, int]]:
+        """(start, end, index) of every name that stands alone, overlapping or not."""
+        for first in range(0, len(low), _SLICE):
+            part = low[first : first + _SLICE + LENGTH]
+            for index, start, end in self._automaton.find_matches_as_indexes(
+                part, overlapping=True
+            ):
+                at = first + start, first + end
+                if start < _SLICE and self._is_name(index, plain, low, *at, places):
+                    yield *at, index
+
     def _spotted(
-        self, index: int, plain: str, places: list[int] | None, start: int, end: int
+        self, index: int, plain: str, places: Sequence[int] | None, start: int, end: int
     ) -> Spotted:
         ids = self._ids[index]
         written = _between(plain, places, start, end)
@@ -117,7 +148,7 @@ class Spotter:
         return Spotted(ids if isinstance(ids, tuple) else (ids,), written, word)
 
     def _is_name(
-        self, index: int, plain: str, low: str, start: int, end: int, places: list[int] | None
+        self, index: int, plain: str, low: str, start: int, end: int, places: Sequence[int] | None
     ) -> bool:
         how = self._how[index]
         if not _stands_alone(low, start, end, strict=how is Written.EXACT):
@@ -126,6 +157,45 @@ class Spotter:
             return True
         written = _between(plain, places, start, end)
         return written == self._plain[index] if how is Written.EXACT else written[0].isupper()
+
+
+def phrases(text: str) -> Iterator[str]:
+    """The identity key of every run of a text that may be a name; some more than once."""
+    low, _ = _lowered(_one_line(text))
+    window: deque[tuple[int, bool]] = deque(maxlen=PIECES)
+    for start, end, word in _pieces(low):
+        window.append((start, word))
+        words = 0
+        for first, is_word in reversed(window):
+            words += is_word
+            if words > WORDS or end - first > LENGTH:
+                break
+            if end - first > 1:
+                yield bounded(low[first:end])
+
+
+def _is_sought(pattern: str) -> bool:
+    """Whether a name is one of the ``phrases`` of a text that it stands in."""
+    if len(pattern) <= 2 * WORDS:  # a word and what parts it from the next are two characters
+        return len(pattern) > 1
+    if len(pattern) > LENGTH:
+        return False
+    pieces = [word for _, _, word in _pieces(pattern)]
+    return len(pieces) <= PIECES and sum(pieces) <= WORDS
+
+
+def _pieces(low: str) -> Iterator[tuple[int, int, bool]]:
+    """(start, end, whether it is a word) of each piece; names begin and end where pieces do."""
+    if low.isascii():
+        for match in _ASCII_PIECE.finditer(low):
+            yield match.start(), match.end(), _one_word(low[match.start()], "a")
+        return
+    start = 0
+    for end in range(1, len(low) + 1):
+        if end == len(low) or not _one_word(low[end - 1], low[end]):
+            if low[start:end] != " ":
+                yield start, end, _one_word(low[start], "a")
+            start = end
 
 
 def how_exactly(spelling: str) -> Written:
@@ -147,18 +217,21 @@ def _one_line(text: str) -> str:
     return " ".join(normalized(text).split())
 
 
-def _lowered(plain: str) -> tuple[str, list[int] | None]:
+def _lowered(plain: str) -> tuple[str, Sequence[int] | None]:
     """(the case-folded text, for each of its characters its place in the text; None where the two
     have equal places)"""
     low = folded(plain)
     if len(low) == len(plain):
         return low, None
-    parts = [folded(char) for char in plain]
-    places = [place for place, part in enumerate(parts) for _ in part]
-    return "".join(parts), [*places, len(plain)]
+    parts, places = [], array("L")
+    for first in range(0, len(plain), _SLICE):
+        chars = [folded(char) for char in plain[first : first + _SLICE]]
+        parts.append("".join(chars))
+        places.extend(at for at, char in enumerate(chars, first) for _ in char)
+    return "".join(parts), places
 
 
-def _between(plain: str, places: list[int] | None, start: int, end: int) -> str:
+def _between(plain: str, places: Sequence[int] | None, start: int, end: int) -> str:
     return plain[start:end] if places is None else plain[places[start] : places[end - 1] + 1]
 
 

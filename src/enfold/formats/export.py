@@ -1,12 +1,14 @@
 """A graph as the records of a file: entities by the name shown, then relations between them.
 
 What a fold made one is written as one: folded spellings as aliases, an observation that two
-spellings share once, relations between the canonical names, none of a thing with itself.
+spellings share once, relations between the canonical names, none of a thing with itself. What a
+source said beside is a union, in which the first value of a key stands.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from enfold.intake import RELATION_TAG, statement
@@ -64,7 +66,7 @@ def _entities(tx: Tx, page: Sequence[Entity]) -> Iterator[EntityRecord]:
 
 
 def _union(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The attributes of a cluster's rows, the root's first: the first value of a key stands."""
+    """The attributes of what is written as one: the first value of a key stands."""
     union: dict[str, Any] = {}
     for part in parts:
         union = part | union
@@ -76,8 +78,10 @@ def _relations(tx: Tx, page: Sequence[Entity]) -> Iterator[RelationRecord]:
     stated = list(tx.edges.stated(list(names)))
     targets = {fact.object_id for fact, *_ in stated if fact.object_id is not None}
     names |= tx.entities.shown_names(sorted(targets - names.keys()))
-    written: set[tuple[int, str, int, str | None]] = set()
-    for fact, memory, subject, target in sorted(stated, key=lambda s: (s[0].subject_id, s[0].id)):
+    written: dict[tuple[int, str, int, str | None], RelationRecord] = {}
+    for fact, memory, subject, target, beside in sorted(
+        stated, key=lambda said: (said[0].subject_id, said[0].id)
+    ):
         if fact.object_id is None:
             continue
         own = None
@@ -85,14 +89,16 @@ def _relations(tx: Tx, page: Sequence[Entity]) -> Iterator[RelationRecord]:
             plain = statement(subject or "", fact.predicate, target or "")
             own = None if memory.content == plain else memory.content
         once = (fact.subject_id, fact.predicate, fact.object_id, own)
-        if once in written:
+        if first := written.get(once):
+            written[once] = replace(first, attributes=_union([first.attributes, beside]))
             continue
-        written.add(once)
-        yield RelationRecord(
+        written[once] = RelationRecord(
             line=0,
             subject=names[fact.subject_id],
             predicate=fact.predicate,
             object=names[fact.object_id],
             confidence=fact.confidence,
             text=own,
+            attributes=beside,
         )
+    yield from written.values()

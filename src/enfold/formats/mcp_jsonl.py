@@ -22,8 +22,8 @@ from typing import Any, Final
 from enfold.errors import Invalid
 from enfold.formats.source import UNDERSTOOD, Source
 from enfold.formats.values import Value, in_document, in_lines
-from enfold.intake import RELATED, Note
-from enfold.model import EntityRecord, Record, RelationRecord, SetAside
+from enfold.intake import RELATED
+from enfold.model import EntityRecord, Note, Record, RelationRecord, SetAside
 
 NAME: Final = "mcp"
 
@@ -386,8 +386,8 @@ def relation_line(record: RelationRecord) -> str:
         "to": record.object,
         "relationType": record.predicate,
     }
-    if record.text is not None:
-        said["text"] = record.text
+    if record.text is not None or not record.attributes.keys().isdisjoint(TEXTS):
+        said["text"] = record.text or ""  # else what was said beside would be read as the text
     if record.confidence != 1.0:
         said["confidence"] = record.confidence
     return _line(said, record.attributes)

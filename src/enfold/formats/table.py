@@ -29,8 +29,8 @@ from typing import Any, Final
 
 from enfold.errors import Invalid
 from enfold.formats.source import LINE_LIMIT, UNDERSTOOD, Source, lines
-from enfold.intake import RELATED, Note
-from enfold.model import EntityRecord, Record, RelationRecord, SetAside
+from enfold.intake import RELATED
+from enfold.model import EntityRecord, Note, Record, RelationRecord, SetAside
 
 NAME: Final = "csv"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
-from enfold.errors import NotFound, Refused
+from enfold.errors import NotFound
 from enfold.model import Answer, Conflict, Proposal
 from enfold.store.entities import MENTIONS_OF_ROOT
 from enfold.store.statements import Statements
@@ -135,19 +135,14 @@ class Conflicts:
         )
         if rows is None:
             raise NotFound("no_conflict", f"There is no question {conflict_id}.")
-        again = self._sql.value(
-            """SELECT id FROM conflict WHERE answer IS NULL AND kind = 'entity' AND id <> :id
+        # Asked again while it was answered, it is withdrawn there: the older one has the history.
+        self._sql.run(
+            """DELETE FROM conflict WHERE answer IS NULL AND kind = 'entity' AND id <> :id
                 AND queued_id IN (:left, :right) AND candidate_id IN (:left, :right)""",
             id=conflict_id,
             left=rows[0],
             right=rows[1],
         )
-        if again is not None:
-            raise Refused(
-                "already_asked",
-                f"Question {again} asks about the same two names already; answer that one.",
-                conflict_id=again,
-            )
         self._sql.run(
             """UPDATE conflict SET answer = NULL, answered_by = NULL, merge_id = NULL,
                 decision_id = NULL, decided_at = NULL

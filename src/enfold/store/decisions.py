@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from enfold.errors import NotFound
@@ -82,11 +83,17 @@ class Decisions:
         )
         return found[0] if found else None
 
-    def apart_roots(self) -> list[tuple[int, int]]:
-        return self._sql.all(
-            """SELECT DISTINCT left_id, right_id FROM apart WHERE left_id < right_id
-            ORDER BY left_id, right_id"""
+    def apart_roots(self, *, around: Sequence[int] | None = None) -> list[tuple[int, int]]:
+        if around is None:
+            return self._sql.all(
+                """SELECT DISTINCT left_id, right_id FROM apart WHERE left_id < right_id
+                ORDER BY left_id, right_id"""
+            )
+        # The view has each pair both ways round, so that one side is enough to find it by.
+        found = self._sql.all(
+            f"SELECT left_id, right_id FROM apart WHERE left_id IN {ID_LIST}", ids=id_list(around)
         )
+        return sorted({(min(pair), max(pair)) for pair in found})
 
     def off_fold_keys(self) -> set[str]:
         rows = self._sql.stream(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from enfold.model import Fact, Memory, Mention
@@ -124,14 +125,17 @@ class Edges:
         )
         return [(root, Memory(*memory)) for root, *memory in rows]
 
-    def stated(self, roots: Sequence[int]) -> list[tuple[Fact, Memory, str | None, str | None]]:
+    def stated(
+        self, roots: Sequence[int]
+    ) -> list[tuple[Fact, Memory, str | None, str | None, dict[str, object]]]:
         # A range of ids reaches into the views where a list would not: SQLite would make out every
         # fact of the graph first. Callers page through entities by id, so little is read in vain.
         asked = set(roots)
         rows = self._sql.stream(
             f"""SELECT c.id, c.memory_id, c.subject_id, c.predicate, c.object_id, c.literal,
                 c.confidence, {_MEMORY},
-                {_SPELLED.format(end="f.subject_id")}, {_SPELLED.format(end="f.object_id")}
+                {_SPELLED.format(end="f.subject_id")}, {_SPELLED.format(end="f.object_id")},
+                f.attributes
             FROM ({_LINKS} WHERE subject_id BETWEEN :first AND :last
                 UNION ALL {_LITERALS} WHERE subject_id BETWEEN :first AND :last) c
             JOIN fact f ON f.id = c.id JOIN memory y ON y.id = c.memory_id
@@ -140,10 +144,30 @@ class Edges:
             last=max(asked, default=0),
         )
         return [
-            (Fact(*row[:7]), Memory(*row[7:15]), row[15], row[16])
+            (Fact(*row[:7]), Memory(*row[7:15]), row[15], row[16], _attributes(row[17]))
             for row in rows
             if row[2] in asked
         ]
+
+    def fact_attributes(
+        self, caller_ids: Sequence[str]
+    ) -> dict[str, tuple[int, dict[str, object]]]:
+        found: dict[str, tuple[int, dict[str, object]]] = {}
+        for caller_id, fact_id, stored in self._sql.stream(
+            f"""SELECT y.caller_id, f.id, f.attributes
+            FROM memory y JOIN fact f ON f.memory_id = y.id
+            WHERE y.caller_id IN {ID_LIST} ORDER BY f.id""",
+            ids=id_list(caller_ids),
+        ):
+            found.setdefault(caller_id, (fact_id, _attributes(stored)))
+        return found
+
+    def set_fact_attributes(self, fact_id: int, attributes: Mapping[str, object]) -> None:
+        self._sql.run(
+            "UPDATE fact SET attributes = :attributes WHERE id = :id",
+            id=fact_id,
+            attributes=_stored(attributes),
+        )
 
     def delete_memory(self, memory_id: int) -> None:
         self._sql.run("DELETE FROM memory WHERE id = :id", id=memory_id)
@@ -211,8 +235,8 @@ class Edges:
         self.mark()
         return self._sql.run_many(
             """INSERT INTO fact (id, memory_id, subject_id, predicate, object_id, literal,
-                confidence, source_tag)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                confidence, source_tag, attributes)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (memory_id, subject_id, predicate, coalesce(object_id, 0),
                 coalesce(literal, '')) DO NOTHING""",
             (
@@ -225,6 +249,7 @@ class Edges:
                     f.literal,
                     f.confidence,
                     f.source_tag,
+                    _stored(f.attributes),
                 )
                 for f in facts
             ),
@@ -312,6 +337,14 @@ class Edges:
             **values,
         )
         return mentions, facts
+
+
+def _attributes(stored: str | None) -> dict[str, object]:
+    return json.loads(stored) if stored else {}
+
+
+def _stored(attributes: Mapping[str, object] | None) -> str | None:
+    return json.dumps(attributes, ensure_ascii=True) if attributes else None
 
 
 class _Group:

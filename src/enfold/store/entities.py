@@ -217,6 +217,9 @@ class Entities:
             ids=id_list(ids),
         )
 
+    def last(self) -> int:
+        return int(self._sql.value("SELECT coalesce(max(id), 0) FROM entity"))
+
     def count(self) -> int:
         return int(self._sql.value("SELECT count(*) FROM entity"))
 

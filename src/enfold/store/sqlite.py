@@ -276,6 +276,8 @@ def _look(path: Path, *, create: bool) -> bool:
         raise Invalid(
             "is_a_directory", f"{path} is a directory; give a file in it.", path=str(path)
         )
+    if path.exists() and not path.is_file():  # a pipe would keep us waiting for ever
+        raise Invalid("not_a_database", f"{path} is no regular file; give one.", path=str(path))
     try:
         with path.open("rb") as file:
             start = file.read(len(_HEADER))
@@ -302,7 +304,8 @@ def _look(path: Path, *, create: bool) -> bool:
 
 
 def _uri(path: Path, *, read_only: bool) -> str:
-    uri = f"file:{quote(str(path))}?mode="
+    # From bytes, since a path need be no text; of two leading slashes the second names a host.
+    uri = f"file:{quote(b'/' + os.fsencode(path.absolute()).lstrip(b'/'))}?mode="
     if not read_only and (not path.exists() or os.access(path, os.W_OK)):
         return uri + "rwc"
     # To read a graph SQLite makes a file beside it; where it may not, and no writer has left

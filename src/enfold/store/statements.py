@@ -38,6 +38,9 @@ class Statements:
         with _text_checked():
             return self._connection.executemany(sql, rows).rowcount
 
+    def may_write(self) -> bool:
+        return not self.value("PRAGMA query_only")
+
     def all(self, sql: str, **values: object) -> list[tuple[Any, ...]]:
         return self._execute(sql, values).fetchall()
 

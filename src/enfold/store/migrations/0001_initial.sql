@@ -63,6 +63,7 @@ CREATE TABLE fact (
     literal     TEXT,
     confidence  REAL NOT NULL DEFAULT 1.0,
     source_tag  TEXT,
+    attributes  TEXT,                     -- what the source said beside, as JSON
     CHECK ((object_id IS NULL) <> (literal IS NULL))
 );
 CREATE UNIQUE INDEX fact_once ON fact (memory_id, subject_id, predicate, coalesce(object_id, 0), coalesce(literal, ''));
@@ -161,7 +162,7 @@ CREATE INDEX conflict_queued ON conflict (queued_id);
 CREATE INDEX conflict_candidate ON conflict (candidate_id);
 
 -- Every pair of rows that a rule asks about. Pairs depend on the names alone, so this table is
--- written when names are examined and never touched by folds; what is left to ask is derived.
+-- written when names are examined and never touched by folds; what is left to ask is open_pair.
 CREATE TABLE suggestion (
     left_id  INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
     right_id INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
@@ -171,6 +172,84 @@ CREATE TABLE suggestion (
     CHECK (left_id < right_id)
 ) WITHOUT ROWID;
 CREATE INDEX suggestion_right ON suggestion (right_id);
+
+-- What is left to ask: one row for each pair of roots that some suggestion leads to and that is
+-- neither queued nor settled apart, with the best such suggestion and the weaker root's mentions.
+-- Derived, so that a pass over few names need not go through all: it holds but for the pairs that
+-- touch a row of unsettled, or its root, which are worked out anew as they are asked for.
+CREATE TABLE open_pair (
+    low      INTEGER NOT NULL,
+    high     INTEGER NOT NULL,
+    weight   INTEGER NOT NULL,
+    score    REAL NOT NULL,
+    left_id  INTEGER NOT NULL,
+    right_id INTEGER NOT NULL,
+    rule     TEXT NOT NULL,
+    PRIMARY KEY (low, high)
+) WITHOUT ROWID;
+CREATE INDEX open_pair_high ON open_pair (high);
+CREATE INDEX open_pair_rank ON open_pair (weight DESC, score DESC, low, high);
+
+CREATE TABLE unsettled (
+    entity_id INTEGER PRIMARY KEY             -- may be gone
+);
+
+-- Triggers mark, so that no writer can forget. Where nothing was ever suggested there is nothing to
+-- settle: a first import and a first pass are spared the marks.
+CREATE TRIGGER unsettled_by_fold AFTER UPDATE OF canonical_id ON entity
+WHEN old.canonical_id <> new.canonical_id AND EXISTS (SELECT 1 FROM suggestion)
+BEGIN
+    INSERT INTO unsettled VALUES (old.canonical_id), (new.id) ON CONFLICT DO NOTHING;
+END;
+-- Without a condition: the row's suggestions may be gone before the trigger runs.
+CREATE TRIGGER unsettled_by_deletion AFTER DELETE ON entity
+BEGIN
+    INSERT INTO unsettled VALUES (old.canonical_id), (old.id) ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER unsettled_by_mention AFTER INSERT ON mention
+WHEN EXISTS (SELECT 1 FROM suggestion)
+BEGIN
+    INSERT INTO unsettled VALUES (new.asserted_id) ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER unsettled_by_lost_mention AFTER DELETE ON mention
+WHEN EXISTS (SELECT 1 FROM suggestion)
+BEGIN
+    INSERT INTO unsettled VALUES (old.asserted_id) ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER unsettled_by_stale_memory AFTER INSERT ON stale
+WHEN EXISTS (SELECT 1 FROM suggestion)
+BEGIN
+    INSERT INTO unsettled SELECT asserted_id FROM mention WHERE memory_id = new.memory_id
+    ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER unsettled_by_active_memory AFTER DELETE ON stale
+WHEN EXISTS (SELECT 1 FROM suggestion)
+BEGIN
+    INSERT INTO unsettled SELECT asserted_id FROM mention WHERE memory_id = old.memory_id
+    ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER unsettled_by_decision AFTER INSERT ON decision
+WHEN EXISTS (SELECT 1 FROM suggestion)
+BEGIN
+    INSERT INTO unsettled SELECT id FROM entity WHERE key = new.left_key AND sense = new.left_sense
+    ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER unsettled_by_undone_decision AFTER UPDATE OF undone_at ON decision
+WHEN EXISTS (SELECT 1 FROM suggestion)
+BEGIN
+    INSERT INTO unsettled SELECT id FROM entity WHERE key = new.left_key AND sense = new.left_sense
+    ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER unsettled_by_question AFTER INSERT ON conflict
+WHEN EXISTS (SELECT 1 FROM suggestion)
+BEGIN
+    INSERT INTO unsettled VALUES (new.queued_id) ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER unsettled_by_answer AFTER UPDATE OF answer ON conflict
+WHEN EXISTS (SELECT 1 FROM suggestion)
+BEGIN
+    INSERT INTO unsettled VALUES (new.queued_id) ON CONFLICT DO NOTHING;
+END;
 
 -- Hashed keys of names (64 bits, signed). A full pass writes them all, sorted, as pages of pairs:
 -- fifteen million rows would take a minute. What has come since stands beside, a row a key.
