@@ -252,6 +252,9 @@ class Oracle:
     def may_revert(self, fold: Fold) -> None:
         if not fold.live:
             raise Refusal("already_reverted")
+        same = self.rows[fold.absorbed].name.key == self.rows[fold.canonical].name.key
+        if same and fold.rule in ("renamed", "declared", "imported"):
+            raise Refusal("same_name")
 
     def revert(self, fold: Fold) -> Undone:
         leaving, before = self.subtree(fold.absorbed), self.counted()

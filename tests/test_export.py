@@ -260,11 +260,13 @@ def test_the_relations_of_a_real_file_come_back_with_every_key(format: str) -> N
     expected = [record for record in said if record["type"] == "relation"]
     back = [line for line in lines(read_back(written(store, format), format)) if "from" in line]
     assert all({"createdAt", "version"} <= record.keys() for record in expected)
-    assert sorted(map(_sorted, back)) == sorted(map(_sorted, expected))
+    assert sorted(map(_by_keys, back)) == sorted(set(map(_by_keys, expected)))
 
 
-def _sorted(record: dict[str, Any]) -> str:
-    return json.dumps(record, sort_keys=True)
+def _by_keys(relation: dict[str, Any]) -> str:
+    """The relation, its ends by the identity of their names: the first writer's spelling stands."""
+    ends = {end: Name.of(relation[end]).key for end in ("from", "to")}
+    return json.dumps(relation | ends, sort_keys=True)
 
 
 any_text = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"))

@@ -9,7 +9,7 @@ from enfold import folds, lookup
 from enfold.errors import Conflict, Invalid, NotFound
 from enfold.model import UNKNOWN, Ambiguous, DecidedBy, Entity, Found, Unknown
 from enfold.names import Name
-from enfold.ports import Tx
+from enfold.ports import NewRow, Tx
 from enfold.store import SqliteStore, open_store
 
 
@@ -154,3 +154,14 @@ def test_minting_a_known_name_gives_its_row(store: SqliteStore) -> None:
         fold(tx, first.id, other)
         row, _ = lookup.mint(tx, Name.of("Ada"))
         assert (row.id, row.canonical_id) == (first.id, other)
+
+
+def test_many_rows_are_made_in_their_order(store: SqliteStore) -> None:
+    with store.write() as tx:
+        ids = lookup.mint_many(tx, [NewRow(Name.of(name), type="t") for name in ("Bob", "Al")])
+        made = tx.entities.many(ids)
+        assert [(made[i].spelling, made[i].type, made[i].live) for i in ids] == [
+            ("Bob", "t", True),
+            ("Al", "t", True),
+        ]
+        assert lookup.mint(tx, Name.of("al"))[0].id == ids[1]

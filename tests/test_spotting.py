@@ -78,7 +78,7 @@ def test_a_plain_word_in_lower_case_is_marked() -> None:
 
 
 def test_no_names_and_no_text_find_nothing() -> None:
-    assert Spotter([]).spot("text") == []
+    assert list(Spotter([]).spot("text")) == []
     assert spotted(["Acme Corp"], "") == []
 
 
@@ -89,11 +89,11 @@ def among_phrases(names: list[Name], text: str) -> list[Spotted]:
     """What a spotter finds over those names alone that are runs of the text."""
     runs = set(phrases(text))
     known = [(row, name.spelling) for row, name in enumerate(names) if name.key in runs]
-    return Spotter(known).spot(text)
+    return list(Spotter(known).spot(text))
 
 
 def among_all(names: list[Name], text: str) -> list[Spotted]:
-    return Spotter((row, name.spelling) for row, name in enumerate(names)).spot(text)
+    return list(Spotter((row, name.spelling) for row, name in enumerate(names)).spot(text))
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ ODD = r"""
 claude-code @scope/pkg @scope scope pkg C++ C C# .next next .NET Node.js O'Brien O’Brien 🚀 👩‍🚀 ❤️
 GitHub github GITHUB power Power AWS aws.yml Go GPT-4 gpt-4o cpu_package Straße STRASSE İstanbul
 東京 東京都 東 株式会社 カタカナ ｶﾀｶﾅ 삼성전자 삼성 กรุงเทพ กำ ทะเลสาบ မြန်မာ ខ្មែរ राम कुमारी
-Мария мария Zoë ﬁrst ﬁ ½ ² 3.11 1,000 10 -- -> … “ ” ( ) / \ : = & . , ! ' ’ ` _ @ + # ; ﷺ ΰ ῂ ŉ ıstanbul
+Мария мария Zoë ﬁrst ﬁ ½ ² 3.11 1,000 10 -- -> … “ ” ( ) / \ : = & . , ! ' ’ ` _ @ + # ; ﷺ ΰ ῂ ŉ
 """.split()
 piece = st.sampled_from([*ODD, "Zoe\u0308", "New York City"]) | st.text(max_size=3)
 GAPS = ["", "", " ", " ", "-", ".", "/", "'", "\n", "\u0301", "\u0e31", "\u200b"]

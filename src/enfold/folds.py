@@ -321,7 +321,7 @@ def preview_revert(tx: Tx, merge_id: int) -> Reverted:
 
     Raises:
         NotFound: ``no_merge``.
-        Refused: ``already_reverted``.
+        Refused: ``already_reverted``; ``same_name``: the fold only gave a spelling of another case.
     """
     merge = tx.merges.get(merge_id)
     if merge is None:
@@ -334,6 +334,7 @@ def preview_revert(tx: Tx, merge_id: int) -> Reverted:
             "hand and overrule.",
             merge_id=merge_id,
         )
+    _must_be_another_name(tx, merge)
     moved_back, arrived_since = tx.merges.left_by_revert(merge_id)
     subtree = tx.merges.subtree(merge.absorbed_id)
     return Reverted(
@@ -345,6 +346,20 @@ def preview_revert(tx: Tx, merge_id: int) -> Reverted:
         decision_id=None,
         conflict_id=merge.conflict_id,
     )
+
+
+def _must_be_another_name(tx: Tx, merge: Merge) -> None:
+    """Two rows of one name in two entities would make every use of it ambiguous: a spelling that
+    only changed case is not parted but renamed back."""
+    rows = tx.entities.many([merge.absorbed_id, merge.canonical_id])
+    absorbed, canonical = rows[merge.absorbed_id], rows[merge.canonical_id]
+    if merge.rule in SPELLING_RULES and absorbed.key == canonical.key:
+        raise Refused(
+            "same_name",
+            f"“{absorbed.spelling}” and “{canonical.spelling}” are one name but for case and "
+            f"blanks; rename the entity back to “{canonical.spelling}” instead.",
+            merge_id=merge.id,
+        )
 
 
 def revert(
@@ -361,7 +376,7 @@ def revert(
 
     Raises:
         NotFound: ``no_merge``.
-        Refused: ``already_reverted``.
+        Refused: ``already_reverted``; ``same_name``: the fold only gave a spelling of another case.
     """
     reverted = preview_revert(tx, merge_id)
     merge = reverted.merge

@@ -62,6 +62,7 @@ from enfold.model import (
     Unknown,
 )
 from enfold.names import Name
+from enfold.nearest import nearest
 from enfold.ports import Engine, Progress, Store, Tx
 from enfold.store import open_store
 
@@ -487,7 +488,7 @@ class Graph:
     def find(self, name: str) -> Found | Ambiguous | Unknown:
         """Where a name leads. A miss proves nothing; it carries the nearest spellings."""
         with self._store.read() as tx:
-            return lookup.find(tx, Name.of(name), nearest=passes.nearest)
+            return lookup.find(tx, Name.of(name), nearest=nearest)
 
     def entity(self, asked: str | int) -> Described:
         """An entity by name, id or folded spelling, with its aliases and folds."""
@@ -574,7 +575,7 @@ class Graph:
             return tx.runs.pieces(run_id)
 
     def _follow(self, tx: Tx, asked: str | int) -> Found:
-        return lookup.follow(tx, asked, nearest=passes.nearest)
+        return lookup.follow(tx, asked, nearest=nearest)
 
 
 def evaluate(path: str | os.PathLike[str], *, rule_set: str = "default") -> Evaluation:

@@ -70,9 +70,15 @@ def follow(
         return result
     if isinstance(result, Ambiguous):
         raise _ambiguous(asked, result.candidates)
-    if match := _ID.fullmatch(asked.strip()):
+    match = _ID.fullmatch(asked.strip())
+    if match and (asked.strip().casefold().startswith("id:") or _exists(tx, match.group(1))):
         return _by_id(tx, int(match.group(1)), asked)
     raise _unknown(result)
+
+
+def _exists(tx: Tx, digits: str) -> bool:
+    """Whether digits that are no name are an id: else it is the name that is not known."""
+    return tx.entities.get(int(digits)) is not None
 
 
 def _by_id(tx: Tx, entity_id: int, asked: str) -> Found:

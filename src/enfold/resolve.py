@@ -477,22 +477,3 @@ def index_names(store: Store, found: Search) -> None:
             keys_of_row = pairs.index_keys(Name(row.spelling, row.type), blocks)
             tx.names.add((key, row.id) for key in keys_of_row)
         tx.names.mark_indexed(sorted(rows))
-
-
-def nearest(tx: Tx, name: Name, limit: int = 5) -> list[Entity]:
-    """Entities with the spellings closest to a name that is not known, through the name index."""
-    context = tx.context() or Context()
-    blocks = pairs.blocking(rules.rule_set(context.rules))
-    probed = tx.names.probe(sorted(pairs.probe_keys(name, blocks)))
-    ids = sorted(probed.union(tx.names.unindexed()[:FULL_ABOVE]))[:FULL_ABOVE]
-    rows = tx.entities.many(ids)
-
-    def closeness(row: Entity) -> tuple[float, int]:
-        ruling = rules.rule_on(name, Name(row.spelling, row.type), context)
-        return -ruling.score - (ruling.verdict is not Verdict.APART), row.id
-
-    best = sorted(rows.values(), key=closeness)[: 4 * limit]
-    by_root = {row.canonical_id: row for row in reversed(best)}
-    roots = tx.entities.many(list(by_root))
-    order = {row.canonical_id: at for at, row in reversed(list(enumerate(best)))}
-    return sorted(roots.values(), key=lambda root: order[root.id])[:limit]

@@ -51,6 +51,10 @@ _UNSPACED: Final = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17
 """Thai and Lao, Burmese, Khmer: written, as Han and kana are, without blanks between words."""
 
 
+_Place = tuple[int, int, int]
+"""A name in a text: start, end, which."""
+
+
 class Written(IntEnum):
     """How exactly an occurrence has to be written to be the name."""
 
@@ -112,32 +116,23 @@ class Spotter:
             store_patterns=False,
         )
 
-    def spot(self, text: str) -> list[Spotted]:
+    def spot(self, text: str) -> Iterator[Spotted]:
         """The names in a text, in the order in which they stand there."""
         plain = _one_line(text)
         low, places = _lowered(plain)
-        names = list(self._names(plain, low, places))
-        taken: list[tuple[int, int, int]] = []
-        covered = bytearray(len(low))
-        for start, end, index in sorted(names, key=lambda name: (name[0] - name[1], name[0])):
-            # None is longer than those before it: what overlaps one of them begins or ends in it.
-            if not (covered[start] or covered[end - 1]):
-                covered[start:end] = b"\1" * (end - start)
-                taken.append((start, end, index))
-        return [self._spotted(index, plain, places, a, b) for a, b, index in sorted(taken)]
+        for overlapping in _overlapping(self._names(plain, low, places)):
+            for start, end, index in _longest_first(overlapping):
+                yield self._spotted(index, plain, places, start, end)
 
-    def _names(
-        self, plain: str, low: str, places: Sequence[int] | None
-    ) -> Iterator[tuple[int, int, int]]:
-        """(start, end, index) of every name that stands alone, overlapping or not."""
+    def _names(self, plain: str, low: str, places: Sequence[int] | None) -> Iterator[_Place]:
+        """Every name that stands alone, by its start."""
         for first in range(0, len(low), _SLICE):
             part = low[first : first + _SLICE + LENGTH]
-            for index, start, end in self._automaton.find_matches_as_indexes(
-                part, overlapping=True
-            ):
-                at = first + start, first + end
-                if start < _SLICE and self._is_name(index, plain, low, *at, places):
-                    yield *at, index
+            found = self._automaton.find_matches_as_indexes(part, overlapping=True)
+            for start, end, index in sorted((first + a, first + b, i) for i, a, b in found):
+                within = start < first + _SLICE
+                if within and self._is_name(index, plain, low, start, end, places):
+                    yield start, end, index
 
     def _spotted(
         self, index: int, plain: str, places: Sequence[int] | None, start: int, end: int
@@ -157,6 +152,34 @@ class Spotter:
             return True
         written = _between(plain, places, start, end)
         return written == self._plain[index] if how is Written.EXACT else written[0].isupper()
+
+
+def _overlapping(names: Iterable[_Place]) -> Iterator[list[_Place]]:
+    """The names, by their start, in groups that have no character in common."""
+    group: list[_Place] = []
+    reach = 0
+    for name in names:
+        if group and name[0] >= reach:
+            yield group
+            group = []
+        group.append(name)
+        reach = max(reach, name[1])
+    if group:
+        yield group
+
+
+def _longest_first(names: list[_Place]) -> list[_Place]:
+    """Those of the names that are left where the longest is taken first, then the first."""
+    if len(names) == 1:
+        return names
+    taken: list[_Place] = []
+    covered: set[int] = set()
+    for start, end, index in sorted(names, key=lambda name: (name[0] - name[1], name[0])):
+        # None is longer than those before it: what overlaps one of them begins or ends in it.
+        if start not in covered and end - 1 not in covered:
+            covered.update(range(start, end))
+            taken.append((start, end, index))
+    return sorted(taken)
 
 
 def phrases(text: str) -> Iterator[str]:

@@ -53,6 +53,14 @@ class Entities:
     def by_merge_key(self, merge_key: str) -> list[Entity]:
         return self._where("e.merge_key = :merge_key", merge_key=merge_key)
 
+    def starting(self, letters: str, *, limit: int) -> list[Entity]:
+        return self._where(
+            "e.merge_key >= :letters AND e.merge_key < :end",
+            f"e.merge_key, e.id LIMIT {limit:d}",
+            letters=letters,
+            end=letters + chr(0x10FFFF),
+        )
+
     def by_foreign_id(self, foreign_id: str) -> list[Entity]:
         return self._where("e.foreign_id = :foreign_id", foreign_id=foreign_id)
 

@@ -30,9 +30,11 @@ def identify(connection: sqlite3.Connection, path: str) -> int:
         Invalid: ``foreign_database``: another program's.
         Refused: ``newer_schema``.
     """
-    application = connection.execute("PRAGMA application_id").fetchone()[0]
-    version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    tables = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    # In one statement, so of one moment: another process may be making the graph.
+    application, version, tables = connection.execute(
+        """SELECT (SELECT application_id FROM pragma_application_id),
+            (SELECT user_version FROM pragma_user_version), (SELECT count(*) FROM sqlite_master)"""
+    ).fetchone()
     if application != APPLICATION_ID and (application or tables or version):
         raise Invalid(
             "foreign_database",

@@ -176,7 +176,7 @@ CREATE INDEX suggestion_right ON suggestion (right_id);
 -- What is left to ask: one row for each pair of roots that some suggestion leads to and that is
 -- neither queued nor settled apart, with the best such suggestion and the weaker root's mentions.
 -- Derived, so that a pass over few names need not go through all: it holds but for the pairs that
--- touch a row of unsettled, or its root, which are worked out anew as they are asked for.
+-- touch a row of unsettled or of a new mention, or its root: these are worked out anew when asked for.
 CREATE TABLE open_pair (
     low      INTEGER NOT NULL,
     high     INTEGER NOT NULL,
@@ -194,8 +194,9 @@ CREATE TABLE unsettled (
     entity_id INTEGER PRIMARY KEY             -- may be gone
 );
 
--- Triggers mark, so that no writer can forget. Where nothing was ever suggested there is nothing to
--- settle: a first import and a first pass are spared the marks.
+-- Triggers mark, so that no writer can forget. Where nothing is suggested there is nothing to settle:
+-- a first import and a first pass are spared the marks. New mentions need none: their ids grow, and
+-- 'settled' in meta holds the last one seen. A trigger made adding them cost half as much again.
 CREATE TRIGGER unsettled_by_fold AFTER UPDATE OF canonical_id ON entity
 WHEN old.canonical_id <> new.canonical_id AND EXISTS (SELECT 1 FROM suggestion)
 BEGIN
@@ -205,11 +206,6 @@ END;
 CREATE TRIGGER unsettled_by_deletion AFTER DELETE ON entity
 BEGIN
     INSERT INTO unsettled VALUES (old.canonical_id), (old.id) ON CONFLICT DO NOTHING;
-END;
-CREATE TRIGGER unsettled_by_mention AFTER INSERT ON mention
-WHEN EXISTS (SELECT 1 FROM suggestion)
-BEGIN
-    INSERT INTO unsettled VALUES (new.asserted_id) ON CONFLICT DO NOTHING;
 END;
 CREATE TRIGGER unsettled_by_lost_mention AFTER DELETE ON mention
 WHEN EXISTS (SELECT 1 FROM suggestion)
@@ -285,12 +281,13 @@ CREATE TABLE set_aside (
 );
 CREATE INDEX set_aside_run ON set_aside (run_id);
 
--- One row a setting: the frozen context, the edge counter, the versions of names and rules.
+-- One row a setting: the frozen context, the edge counter, the last mention that open_pair counts,
+-- the versions of names and rules.
 CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL
 );
-INSERT INTO meta VALUES ('edge', '0');
+INSERT INTO meta VALUES ('edge', '0'), ('settled', '0');
 
 -- Where each mention ends now, and which count: of one memory's mentions with one end the lowest id.
 CREATE VIEW mention_counted AS
