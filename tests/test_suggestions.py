@@ -8,12 +8,14 @@ from typing import Any
 
 import pytest
 
+import enfold
 from enfold import folds
 from enfold.model import Answer, DecidedBy, Proposal, Verdict
 from enfold.store import SqliteStore, open_store
 from enfold.store import suggestions as suggestions_module
 from tests.test_conflicts import ask, fold, mention, mint
 from tests.test_oracle import LONG, Dice, Graphs
+from tests.test_store import whole_scans
 
 Row = tuple[int, int, int, float, int, int, str]
 
@@ -161,7 +163,11 @@ CHANGES: dict[str, tuple[Change, Change]] = {
         ),
         lambda tx, r: tx.conflicts.reopen(1),
     ),
-    "deletion": (lambda tx, r: None, lambda tx, r: folds.delete(tx, tx.entities.get(r[5]))),
+    # Without mentions, whose loss would mark the row as well.
+    "deletion": (
+        lambda tx, r: forget(tx, r[5]),
+        lambda tx, r: folds.delete(tx, tx.entities.get(r[5])),
+    ),
     "replaced": (
         lambda tx, r: None,
         lambda tx, r: tx.suggestions.replace_for(
@@ -239,3 +245,22 @@ def test_a_name_mentioned_reads_what_touches_it_alone(store: SqliteStore) -> Non
         assert tx._sql.ids(suggestions_module._MARKED) == roots
         suggestions: Any = tx.suggestions
         assert [at[2:4] for at in suggestions._around(roots)] == [(rows[0], rows[1])]
+
+
+def test_a_pass_over_a_few_new_names_reads_no_table_whole() -> None:
+    with enfold.open(":memory:") as graph:
+        graph.remember("x", mentions=[f"Alpha beta {at}" for at in range(60)] + ["Gamma delta"])
+        assert graph.resolve().full
+        graph.remember("y", mentions=["Gamma deltas", "gamma-delta", "Alpha beta 7"])
+        store: Any = graph._store
+        [connection] = store._idle
+        statements: list[str] = []
+        connection.set_trace_callback(statements.append)
+        report = graph.resolve()
+        connection.set_trace_callback(None)
+        assert (report.full, report.merged) == (False, 1)
+        assert report.queued
+        # Whether there is any suggestion at all is answered by the first.
+        others = [text for text in statements if text != suggestions_module._MARKED]
+        assert len(others) < len(statements)
+        assert not {scan for text in others for scan in whole_scans(connection, text)}

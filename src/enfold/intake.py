@@ -599,7 +599,7 @@ class _Known:
         if self._few is None and texts:
             self._few = self._are_few(texts)
         if self._few or not texts:
-            return Spotter(sorted(self._looked_up(texts)))
+            return Spotter(sorted(set(self._looked_up(texts))))
         if self._every is None:
             self._every = Spotter((row[0], row[1]) for row in self._tx.entities.spellings())
         return self._every
