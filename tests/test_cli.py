@@ -687,3 +687,30 @@ def test_an_interrupted_import_changes_nothing(
     before = json.loads(enfold_in("status", "--json").stdout)
     assert enfold_in("import", str(EXAMPLE)).exit_code == 130
     assert json.loads(enfold_in("status", "--json").stdout) == before
+
+
+# ---- where an export goes ------------------------------------------------------------------------
+
+
+@POSIX
+def test_an_export_over_the_graph_itself_is_refused(graph: Path) -> None:
+    db = Path("enfold.db")
+    link = Path("link.jsonl")
+    link.symlink_to(db)
+    for out in (db, link):
+        result = enfold_in("export", "--out", str(out), "--force")
+        assert result.exit_code == 4
+        assert "is the graph itself" in result.stderr
+    assert enfold_in("check").exit_code == 0
+
+
+@POSIX
+def test_an_export_writes_through_a_link_and_to_what_is_no_file(graph: Path) -> None:
+    target, link = Path("target.jsonl"), Path("link.jsonl")
+    target.write_text("old")
+    link.symlink_to(target)
+    assert enfold_in("export", "--out", str(link), "--force").exit_code == 0
+    assert link.is_symlink()
+    assert target.read_text().startswith("{")
+    assert enfold_in("export", "--out", "/dev/null", "--force").exit_code == 0
+    assert not Path("/dev/null").is_file()

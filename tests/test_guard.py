@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import enfold
 from enfold import lookup
 from enfold.check import check
 from enfold.errors import Error, Refused, Unavailable
@@ -166,3 +167,19 @@ def test_a_kill_in_the_middle_of_a_batch_leaves_the_graph_as_it_was(store: Sqlit
         assert tx.merges.recent(live_only=False) == []
         assert check(tx).clean
         assert tx.runs.recent()[0].ended_at is None
+
+
+def test_a_backup_is_no_more_open_than_its_graph_and_leaves_files_of_others_alone(
+    tmp_path: Path,
+) -> None:
+    with enfold.open(tmp_path / "graph.db") as graph:
+        graph.remember("Ada.", mentions=["Ada"])
+        (tmp_path / "graph.db").chmod(0o600)
+        (tmp_path / "copy.db.part").write_text("somebody's own")
+        copy = Path(graph.backup(tmp_path / "copy.db"))
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert (tmp_path / "copy.db.part").read_text() == "somebody's own"
+    assert sorted(p.name for p in tmp_path.iterdir() if "copy" in p.name) == [
+        "copy.db",
+        "copy.db.part",
+    ]

@@ -491,7 +491,12 @@ def test_a_large_import_reads_every_name_once(
     monkeypatch.setattr(intake_module, "BATCH", 10)
     read: list[int] = []
     spellings = Entities.spellings
-    monkeypatch.setattr(Entities, "spellings", lambda self: read.append(1) or spellings(self))
+
+    def counted(self: Entities) -> Iterator[tuple[int, str, str | None]]:
+        read.append(1)
+        return spellings(self)
+
+    monkeypatch.setattr(Entities, "spellings", counted)
     take(store, entity("Bob Ray"), *(entity(f"T{n}", f"Bob Ray saw {n}") for n in range(50)))
     assert read == [1]
     assert mentioned(store, "Bob Ray saw 49") == [("T49", "T49"), ("Bob Ray", "Bob Ray")]

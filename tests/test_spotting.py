@@ -160,7 +160,7 @@ def test_the_names_among_the_runs_of_a_text_are_all_that_stand_in_it(
     spellings: list[str], others: list[str], data: st.DataObject
 ) -> None:
     names = [name for spelling in [*spellings, *ODD] for name in _named(spelling)]
-    cases = st.sampled_from([str, str.upper, str.title])
+    cases: st.SearchStrategy[Callable[[str], str]] = st.sampled_from([str, str.upper, str.title])
     parts = [data.draw(cases)(p) for p in data.draw(st.permutations(spellings + others))]
     text = data.draw(gap).join(parts)
     assert among_phrases(names, text) == among_all(names, text)

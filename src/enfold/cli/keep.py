@@ -108,7 +108,7 @@ def export(
 
     Each thing stands there once, under its one name."""
     if out is not None:
-        _must_be_free(out, force)
+        _must_be_free(out, force, Path(call.path))
     terminal = call.terminal
     with call.graph() as graph, terminal.progress() as progress:
         pieces = graph.export(format, progress=progress)
@@ -129,10 +129,15 @@ def export(
                     break
 
 
-def _must_be_free(out: Path, force: bool) -> None:
+def _must_be_free(out: Path, force: bool, graph: Path) -> None:
     if out.is_dir() or not out.absolute().parent.is_dir():
         raise Invalid(
             "no_directory", f"{out} can't be a file; name one in a directory that exists."
+        )
+    beside = [graph, *(graph.with_name(graph.name + end) for end in ("-wal", "-shm"))]
+    if any(out.exists() and one.exists() and out.samefile(one) for one in beside):
+        raise Refused(
+            "same_file", f"{out} is the graph itself; an export over it would be all that is left."
         )
     if out.exists() and not force:
         raise Refused(
@@ -150,7 +155,13 @@ def _written(file: IO[str], pieces: Iterator[str]) -> int:
 
 @contextmanager
 def _whole(target: Path) -> Iterator[IO[str]]:
-    """A file that takes the target's place once it is written whole, and leaves nothing if not."""
+    """A file that takes the target's place once it is written whole, and leaves nothing if not. A
+    link is followed; what is no regular file (a pipe, a terminal) is written to as it comes."""
+    target = target.resolve()
+    if target.exists() and not target.is_file():
+        with target.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
+            yield file
+        return
     handle, part = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
     try:
         with os.fdopen(

@@ -48,7 +48,7 @@ def identify(connection: sqlite3.Connection, path: str) -> int:
             "Update enfold to open it.",
             path=path,
         )
-    return version
+    return int(version)
 
 
 def migrate(connection: sqlite3.Connection, path: str) -> None:

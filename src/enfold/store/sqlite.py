@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -208,10 +209,14 @@ class SqliteStore:
         if path.exists():
             raise Refused("target_exists", f"{path} exists already; name another file.")
         path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(path.name + ".part")
+        handle, name = tempfile.mkstemp(f".{path.name[:40]}.part", ".", path.parent)
+        os.close(handle)
+        part = Path(name)
         try:
             with _mapped(str(path)), self._connection("read") as connection:
                 _copy_verified(connection, part)
+            if self.url != MEMORY:
+                part.chmod(Path(self.url).stat().st_mode)  # no copy is more open than the graph
             os.replace(part, path)
             _sync_directory(path.parent)
         except OSError as error:
@@ -342,7 +347,6 @@ def _mapped(path: str) -> Iterator[None]:
 
 
 def _copy_verified(connection: sqlite3.Connection, part: Path) -> None:
-    part.unlink(missing_ok=True)
     connection.execute("BEGIN")
     try:
         counts = _counts(connection)
@@ -363,8 +367,8 @@ def _copy_verified(connection: sqlite3.Connection, part: Path) -> None:
     if not sound:
         raise Unavailable(
             "backup_failed",
-            f"The backup {part.with_suffix('')} does not read back as what was copied; it was not "
-            "kept and nothing was changed. Look at the disk, then repeat.",
+            "The backup does not read back as what was copied; it was not kept and nothing was "
+            "changed. Look at the disk, then repeat.",
         )
 
 
