@@ -1210,14 +1210,7 @@ def test_a_job_title_is_not_the_name(graph: Graph, take: Take, title: str) -> No
     [
         ("Alice", "Alice Smith"),
         ("Алиса", "Alice"),
-        pytest.param(
-            ("Alice", "Alice"),
-            marks=pytest.mark.xfail(
-                strict=True,
-                reason="of two ids of one name the second is noted and forgotten, and a relation "
-                "that names it gets an entity called by the id",
-            ),
-        ),
+        ("Alice", "Alice"),
     ],
 )
 def test_edges_follow_the_ids_of_their_source(

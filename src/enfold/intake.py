@@ -163,6 +163,7 @@ class _Intake:
         self.aside = _Kept(tx, self.run_id, keep)
         self.notes = _Kept(tx, self.run_id, keep)
         self.minted: list[str] = []
+        self.other_ids: dict[str, Row] = {}  # second ids of names, that relations may use
         self.characters = 0
         self.first_new = tx.edges.last_memory()
         self.seen_known: set[int] = set()
@@ -310,7 +311,11 @@ class _Intake:
             ids[row.id] = said
             self.tx.entities.set_foreign_id(row.id, said)
         else:
-            why = f"{name.spelling!r} has the id {known!r}, which is kept; here it is {said!r}."
+            self.other_ids[said] = row
+            why = (
+                f"{name.spelling!r} has the id {known!r}, which is kept; here it is {said!r}, "
+                "which relations of this import may use too."
+            )
             self.note(record.line, why, _json({"id": said}))
 
     def _shared_ids(self, taken: Sequence[tuple[EntityRecord, Name, Row]]) -> None:
@@ -465,6 +470,8 @@ class _Intake:
         for key, name in missing.items():
             if name.spelling in by_id:
                 rows[key] = by_id[name.spelling]
+            elif name.spelling in self.other_ids:
+                rows[key] = [self.other_ids[name.spelling]]
             else:
                 new[key] = NewRow(name, source_tag=RELATION_TAG)
                 self.minted.append(name.spelling)
