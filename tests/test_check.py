@@ -36,7 +36,7 @@ def store() -> Iterator[SqliteStore]:
         first, second = conflicts.ask(tx, pairs, asked_by="rule").conflict_ids
         conflicts.decide(tx, first, Answer.KEEP_EXISTING)
         conflicts.decide(tx, second, Answer.KEEP_BOTH)
-        tx.suggestions.replace_all(pairs)
+        tx.suggestions.replace_all((p.left_id, p.right_id, p.rule, p.score) for p in pairs)
     yield store
     store.close()
 

@@ -233,7 +233,7 @@ def test_the_weightiest_pairs_are_found_though_spellings_count_twice(
         for row in (one, two):
             mention(tx, row, 3)
         pairs = [*zip(loud[::2], loud[1::2], strict=True), (one, two)]
-        tx.suggestions.replace_all(Proposal(x, y, Verdict.ASK, "r", 0.5) for x, y in pairs)
+        tx.suggestions.replace_all((x, y, "r", 0.5) for x, y in pairs)
         assert [(p.left_id, p.right_id) for p in tx.suggestions.best_open(1)] == [(two, one)]
 
 
@@ -242,7 +242,7 @@ def test_what_is_left_to_ask_follows_folds_questions_and_decisions(store: Sqlite
         a, b, c, d = mint(tx, "a1", "b1", "c1", "d1")
         mention(tx, b, 3)
         pairs = [(a, b), (b, c), (c, d)]
-        tx.suggestions.replace_all(Proposal(x, y, Verdict.ASK, "r", 0.5) for x, y in pairs)
+        tx.suggestions.replace_all((x, y, "r", 0.5) for x, y in pairs)
         assert tx.suggestions.count_open() == 3
         assert [(p.left_id, p.right_id) for p in tx.suggestions.best_open(5)] == [
             (a, b),

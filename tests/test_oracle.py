@@ -445,7 +445,7 @@ class Graphs(RuleBasedStateMachine):
     def suggest(self, pairs: list[tuple[int, int, float]], only: int | None) -> None:
         rows = [(self.row(left), self.row(right), score) for left, right, score in pairs]
         rows = [(left, right, score) for left, right, score in rows if left != right]
-        new = [Proposal(left, right, Verdict.ASK, "test", s) for left, right, s in rows]
+        new = [(left, right, "test", score) for left, right, score in rows]
         known = self.oracle.suggestions
         with self.store.write() as tx:
             if only is None:

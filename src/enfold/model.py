@@ -265,6 +265,10 @@ class Proposal:
     reason: str = ""
 
 
+AskedPair = tuple[int, int, str, float]
+"""(left id, right id, rule, score): a proposal to ask, as it is kept where there are many."""
+
+
 @dataclass(frozen=True, slots=True)
 class Report:
     """What a pass did, or would do: the same figures either way.

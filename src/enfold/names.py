@@ -24,8 +24,15 @@ from anyascii import anyascii
 
 from enfold.errors import Invalid
 from enfold.vocabulary import (
+    ARTICLES,
+    CJK_LEGAL_FORMS,
+    ENGLISH_ARTICLES,
     FILE_SUFFIXES,
     FOLD_MARKS,
+    LEADING_LEGAL_FORMS,
+    LEGAL_ENDINGS,
+    LEGAL_FORMS,
+    LONGEST_LEGAL_FORM,
     NAME_TITLES,
     OPPOSED_CLASSES,
     ORDINAL_ENDINGS,
@@ -401,6 +408,37 @@ class Name:
         return (outside, inside) if outside and inside else None
 
     @cached_property
+    def content(self) -> tuple[str, ...]:
+        """The words without "of" and articles, in order."""
+        return tuple(word for word in self.words if word not in ARTICLES)
+
+    @cached_property
+    def ordered(self) -> tuple[str, ...]:
+        """The words in alphabetical order, "of" and articles aside (those of other languages only
+        where two words are left)."""
+        content = self.content
+        if len(content) < 2:
+            content = tuple(word for word in self.words if word not in ENGLISH_ARTICLES)
+        return tuple(sorted(content))
+
+    @cached_property
+    def without_legal_form(self) -> str:
+        """The letters without the company forms around them; all letters where there are none, or
+        where nothing of two letters would be left."""
+        words = self.words
+        if (
+            not self.cjk
+            and words
+            and words[-1] not in LEGAL_ENDINGS
+            and (words[:1] not in LEADING_LEGAL_FORMS)
+        ):
+            return self.letters
+        letters = "".join(_strip_forms(words))
+        if self.cjk:
+            letters = _strip_cjk_form(letters, self.text)
+        return letters if len(letters) >= 2 else self.letters
+
+    @cached_property
     def opposable(self) -> tuple[str, ...]:
         """The words that have an opposite."""
         return tuple(word for word in self.words if word in OPPOSED_CLASSES)
@@ -463,6 +501,30 @@ def _bears_meaning(char: str, before: str, after: str, text: str, found: list[st
         case "'" | '"':  # feet and inches, where it closes nothing
             return before.isdigit() and not after.isalnum() and text.count(char) % 2 == 1
     return char in _SYMBOLS or unicodedata.category(char) in ("Sc", "Sm")
+
+
+def _strip_forms(words: tuple[str, ...]) -> tuple[str, ...]:
+    while True:
+        for size in range(min(LONGEST_LEGAL_FORM, len(words) - 1), 0, -1):
+            if words[-size:] in LEGAL_FORMS:
+                words = words[:-size]
+                break
+            if words[:size] in LEADING_LEGAL_FORMS:
+                words = words[size:]
+                break
+        else:
+            return words
+
+
+def _strip_cjk_form(letters: str, text: str) -> str:
+    for form in CJK_LEGAL_FORMS:
+        if len(form) == 1 and f"({form})" not in text:
+            continue
+        if letters.startswith(form):
+            return letters[len(form) :]
+        if letters.endswith(form):
+            return letters[: -len(form)]
+    return letters
 
 
 def _split(text: str) -> tuple[str, ...]:

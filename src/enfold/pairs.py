@@ -159,7 +159,7 @@ def _latin_seeks(name: Name) -> Iterable[str]:
 
 
 def _legal(name: Name) -> Iterable[str]:
-    plain = rules.without_legal_form(name)
+    plain = name.without_legal_form
     return (f"l{plain}",) if plain != name.letters else ()
 
 
@@ -173,7 +173,7 @@ def _reordered(name: Name) -> Iterable[str]:
     words = name.words
     if len(words) < 2:
         return ()
-    letters = "".join(rules.content_letters(name))
+    letters = "".join(name.ordered)
     return (f"r{letters}",) if letters != name.letters else ()
 
 
@@ -182,8 +182,10 @@ def _reordered_seeks(name: Name) -> Iterable[str]:
 
 
 def _acronym_seeks(name: Name) -> Iterable[str]:
-    keys = [WHOLE + run for run in rules.initials(name)]
-    keys += [WHOLE + part for part in rules.bracket_parts(name)]
+    keys = []
+    if len(name.words) > 2:
+        keys += [WHOLE + run for run in rules.initials(name)]
+        keys += [WHOLE + part for part in rules.bracket_parts(name)]
     if counted := rules.numeronym(name):
         keys.append(f"n{counted}")
     return keys

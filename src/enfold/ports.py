@@ -15,6 +15,7 @@ from typing import Protocol
 
 from enfold.model import (
     Answer,
+    AskedPair,
     Conflict,
     Context,
     DecidedBy,
@@ -444,8 +445,8 @@ class Suggestions(Protocol):
     The first question about open pairs after a change works out those around what has changed; one
     in a transaction that may write keeps the answer."""
 
-    def replace_all(self, proposals: Iterable[Proposal]) -> None: ...
-    def replace_for(self, ids: Sequence[int], proposals: Iterable[Proposal]) -> None:
+    def replace_all(self, asked: Iterable[AskedPair]) -> None: ...
+    def replace_for(self, ids: Sequence[int], asked: Iterable[AskedPair]) -> None:
         """Drop every suggestion that touches these rows, then add."""
         ...
 

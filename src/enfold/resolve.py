@@ -17,8 +17,8 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Final
 
-from enfold import conflicts, folds, guard, names, pairs, rules
-from enfold.model import Context, DecidedBy, Entity, Proposal, Report, Verdict
+from enfold import conflicts, folds, guard, names, pairs, rules, stars
+from enfold.model import AskedPair, Context, DecidedBy, Proposal, Report, Verdict
 from enfold.names import Name
 from enfold.ports import Engine, Progress, Store, Survey, Tx
 
@@ -28,10 +28,6 @@ VERSION: Final = f"names {names.VERSION}, rules {rules.VERSION}"
 FULL_ABOVE: Final = 2_000
 """More rows than this to look at (and a twentieth of the graph) make a full pass the cheaper one:
 one name against the index costs about what twenty cost in a survey of all."""
-
-RULE: Final = "identical"
-OFF: Final = " A person kept spellings of this name apart, so it is asked."
-OFF_SCORE: Final = 0.9
 
 Row = tuple[str, str | None]
 
@@ -66,7 +62,7 @@ class Asked:
     left: array[int] = field(default_factory=lambda: array("q"))
     right: array[int] = field(default_factory=lambda: array("q"))
     rule: array[int] = field(default_factory=lambda: array("b"))
-    score: array[float] = field(default_factory=lambda: array("f"))
+    score: array[float] = field(default_factory=lambda: array("d"))
 
     def add(self, left: int, right: int, rule: str, score: float) -> None:
         if rule not in self.rules:
@@ -79,11 +75,9 @@ class Asked:
     def __len__(self) -> int:
         return len(self.left)
 
-    def __iter__(self) -> Iterator[Proposal]:
-        for left, right, rule, score in zip(
-            self.left, self.right, self.rule, self.score, strict=True
-        ):
-            yield Proposal(left, right, Verdict.ASK, self.rules[rule], round(score, 2))
+    def __iter__(self) -> Iterator[AskedPair]:
+        rules = map(self.rules.__getitem__, self.rule)
+        return zip(self.left, self.right, rules, self.score, strict=True)
 
 
 @dataclass(frozen=True)
@@ -103,20 +97,6 @@ class Search:
     asked: Asked
     groups: list[list[int]]
     survey: Survey | None
-
-
-@dataclass(frozen=True)
-class Settled:
-    """The plan for the groups: what folds, in order, and what is asked.
-
-    Attributes:
-        settled: pairs that fold, or would, and are one already.
-    """
-
-    folds: list[Proposal]
-    asked: list[Proposal]
-    judged: int
-    settled: int
 
 
 def gather(
@@ -218,70 +198,6 @@ def _search_fresh(tx: Tx, seen: Seen, progress: Progress) -> Search:
     return Search(seen, seen.context, judged, asked, many, None)
 
 
-def canonical_order(entity: Entity, spelling: str) -> tuple[int, int, int, str, int]:
-    """Which of several entities keeps its name: more mentions, then longer, then more capitals,
-    then older, then the lower id."""
-    capitals = sum(map(str.isupper, spelling))
-    return -entity.mentions, -len(spelling), -capitals, entity.created_at, entity.id
-
-
-def settle_groups(tx: Tx, groups: Sequence[Sequence[int]], context: Context) -> Settled:
-    """Rule rows of equal letters. Each folds into the first star it fits, never by way of another:
-    equal letters are no equivalence, since numbers and symbols may still part them."""
-    off = tx.decisions.off_fold_keys()
-    plan = Settled([], [], 0, 0)
-    judged = settled = 0
-    for at in range(0, len(groups), 2_000):
-        part = groups[at : at + 2_000]
-        rows = tx.entities.many([row for group in part for row in group])
-        roots = tx.entities.many(list({e.canonical_id for e in rows.values()}))
-        for group in part:
-            members = [rows[row] for row in group if row in rows]
-            more = _settle(members, roots, off, context, plan)
-            judged += more[0]
-            settled += more[1]
-    return replace(plan, judged=judged, settled=settled)
-
-
-def _settle(
-    members: list[Entity],
-    roots: dict[int, Entity],
-    off: set[str],
-    context: Context,
-    plan: Settled,
-) -> tuple[int, int]:
-    """Add one group's folds and questions to the plan; (pairs judged, pairs one already)."""
-
-    def order(row: Entity) -> tuple[int, int, int, str, int]:
-        root = roots[row.canonical_id]
-        return canonical_order(root, root.name)
-
-    stars: list[tuple[Entity, Name]] = []
-    judged = settled = 0
-    for row in sorted(members, key=lambda row: (order(row), row.id)):
-        name = Name(row.spelling, row.type)
-        asked: list[Proposal] = []
-        for star, known in stars:
-            judged += 1
-            ruling = rules.rule_on(name, known, context)
-            if ruling.verdict is Verdict.FOLD:
-                if row.canonical_id == star.canonical_id:
-                    settled += 1
-                    break
-                if name.fold_key not in off and known.fold_key not in off:
-                    plan.folds.append(
-                        Proposal(row.id, star.id, Verdict.FOLD, RULE, 1.0, ruling.reason)
-                    )
-                    break
-                asked.append(Proposal(row.id, star.id, Verdict.ASK, RULE, OFF_SCORE))
-            elif ruling.verdict is Verdict.ASK:
-                asked.append(Proposal(row.id, star.id, Verdict.ASK, ruling.rule, ruling.score))
-        else:
-            stars.append((row, name))
-            plan.asked.extend(asked)
-    return judged, settled
-
-
 def apply(
     tx: Tx, found: Search, *, run_id: int | None, progress: Progress, ranked: int = 0
 ) -> Report:
@@ -293,12 +209,11 @@ def apply(
     stale = _changed_since(tx, found.seen)
     groups = [[row for row in group if row not in stale] for group in found.groups]
     progress("folding", 0, 0)
-    plan = settle_groups(tx, groups, found.context)
+    plan = stars.settle(tx, groups, found.context)
     batch = folds.fold_batch(tx, plan.folds, decided_by=DecidedBy.RULE, run_id=run_id)
-    asked = [p for p in plan.asked if p.left_id not in stale and p.right_id not in stale]
-    closed = _closed(tx, found, asked)
-    skipped = plan.settled + len(batch.refused) + _count_closed(closed, found.asked, asked)
-    _store_asked(tx, found, asked, stale)
+    closed = _closed(tx, found, plan.asked)
+    skipped = plan.settled + len(batch.refused) + _count_closed(closed, found.asked, plan.asked)
+    _store_asked(tx, found, plan.asked, stale)
     progress("asking", 0, 0)
     queued, conflict_ids = _refill(tx, found.context)
     deferred = tx.suggestions.count_open()
@@ -358,7 +273,7 @@ def run(
             tx.runs.finish(run_id, figures(report))
         return report
     with store.read() as tx:
-        folding = backup and bool(settle_groups(tx, found.groups, found.context).folds)
+        folding = backup and bool(stars.settle(tx, found.groups, found.context).folds)
     done = guard.guarded(
         store,
         "resolve",
@@ -394,48 +309,44 @@ def _changed_since(tx: Tx, seen: Seen) -> set[int]:
 Closed = tuple[dict[int, int], set[tuple[int, int]]]
 
 
-def _closed(tx: Tx, found: Search, asked: Iterable[Proposal]) -> Closed:
+def _closed(tx: Tx, found: Search, asked: Sequence[AskedPair]) -> Closed:
     """(absorbed row → root, pairs of roots that are queued or settled apart); of the rows found
     alone where they are few."""
     pending = tx.conflicts.pending_pairs()
     if found.seen.full:
         return tx.entities.absorbed(), pending.union(tx.decisions.apart_roots())
     pairs_found = chain(found.asked, asked)
-    root_of = tx.entities.roots([row for p in pairs_found for row in (p.left_id, p.right_id)])
+    root_of = tx.entities.roots([row for left, right, _, _ in pairs_found for row in (left, right)])
     apart = tx.decisions.apart_roots(around=sorted(set(root_of.values())))
     return root_of, pending.union(apart)
 
 
-def _count_closed(closed: Closed, *found: Iterable[Proposal]) -> int:
+def _count_closed(closed: Closed, *found: Iterable[AskedPair]) -> int:
     """How many of the pairs found are one, queued, settled apart, or the same question again."""
     root_of, shut = closed
     seen: set[tuple[int, int]] = set()
     count = 0
-    for proposals in found:
-        for pair in proposals:
-            left = root_of.get(pair.left_id, pair.left_id)
-            right = root_of.get(pair.right_id, pair.right_id)
-            roots = (min(left, right), max(left, right))
-            if left == right or roots in shut or roots in seen:
-                count += 1
+    for left, right, _, _ in chain(*found):
+        low, high = root_of.get(left, left), root_of.get(right, right)
+        roots = (low, high) if low < high else (high, low)
+        if low == high or roots in shut or roots in seen:
+            count += 1
+        else:
             seen.add(roots)
     return count
 
 
-def _store_asked(tx: Tx, found: Search, grouped: list[Proposal], stale: set[int]) -> None:
-    def every() -> Iterator[Proposal]:
-        yield from grouped
-        for pair in found.asked:
-            if not stale or (pair.left_id not in stale and pair.right_id not in stale):
-                yield pair
-
+def _store_asked(tx: Tx, found: Search, grouped: list[AskedPair], stale: set[int]) -> None:
+    asked: Iterable[AskedPair] = chain(grouped, found.asked)
+    if stale:
+        asked = (pair for pair in asked if pair[0] not in stale and pair[1] not in stale)
     seen = found.seen
     if seen.fresh is None:
-        tx.suggestions.replace_all(every())
+        tx.suggestions.replace_all(asked)
         tx.entities.mark_examined([row for row in seen.ids if row not in stale])
     else:
         looked_at = sorted(seen.fresh - stale)
-        tx.suggestions.replace_for(looked_at, every())
+        tx.suggestions.replace_for(looked_at, asked)
         tx.entities.mark_examined(looked_at)
 
 
@@ -455,7 +366,7 @@ def _reasoned(tx: Tx, proposals: list[Proposal], context: Context) -> list[Propo
         ruling = rules.rule_on(
             Name(left.spelling, left.type), Name(right.spelling, right.type), context
         )
-        return ruling.reason + (OFF if ruling.verdict is Verdict.FOLD else "")
+        return ruling.reason + (stars.OFF if ruling.verdict is Verdict.FOLD else "")
 
     return [replace(pair, reason=reason(pair)) for pair in proposals]
 

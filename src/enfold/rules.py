@@ -24,15 +24,10 @@ from enfold.names import Name, is_cjk
 from enfold.vocabulary import (
     ACRONYM_SILENT,
     ARTICLES,
-    CJK_LEGAL_FORMS,
     DOMAIN_SUFFIXES,
-    ENGLISH_ARTICLES,
     FILE_SUFFIXES,
     FILE_TYPES,
     GENERATIONS,
-    LEADING_LEGAL_FORMS,
-    LEGAL_FORMS,
-    LONGEST_LEGAL_FORM,
     ORGANIZATION_TYPES,
     PERSON_GENERATIONS,
     PERSON_TYPES,
@@ -279,7 +274,7 @@ def contained(left: Name, right: Name, _: Context) -> Ruling | None:
         return None
     if both_person(left, right) and inner.person_words == outer.person_words:
         return None  # a title, which `person` says better
-    if outer.cjk and without_legal_form(outer) == inner.letters:
+    if outer.cjk and outer.without_legal_form == inner.letters:
         return None  # a company form, which `legal-form` says better
     if inner.letters not in phrases(outer):
         return None
@@ -395,13 +390,9 @@ def edits(left: tuple[str, ...], right: tuple[str, ...]) -> int | None:
     return total
 
 
-def content_words(name: Name) -> tuple[str, ...]:
-    return tuple(word for word in name.words if word not in ARTICLES)
-
-
 def _both_common(left: Name, right: Name, context: Context) -> bool:
     """Whether the names differ in one content word alone, and both words are common here."""
-    mine, other = content_words(left), content_words(right)
+    mine, other = left.content, right.content
     if not context.common or len(mine) != len(other) or len(mine) < 2:
         return False
     differ = [(a, b) for a, b in zip(mine, other, strict=True) if a != b]
@@ -447,59 +438,18 @@ def transliterated(left: Name, right: Name, _: Context) -> Ruling | None:
     return _ask("transliterated", 0.85, left, right, reason)
 
 
-def without_legal_form(name: Name) -> str:
-    """The letters without the company forms around them; all letters where there are none, or
-    where nothing of two letters would be left."""
-    words = _strip_forms(name.words)
-    text = name.text
-    letters = "".join(words)
-    if name.cjk:
-        for form in CJK_LEGAL_FORMS:
-            if len(form) == 1 and f"({form})" not in text:
-                continue
-            if letters.startswith(form):
-                letters = letters[len(form) :]
-            elif letters.endswith(form):
-                letters = letters[: -len(form)]
-            else:
-                continue
-            break
-    return letters if len(letters) >= 2 else name.letters
-
-
-def _strip_forms(words: tuple[str, ...]) -> tuple[str, ...]:
-    while True:
-        for size in range(min(LONGEST_LEGAL_FORM, len(words) - 1), 0, -1):
-            if words[-size:] in LEGAL_FORMS:
-                words = words[:-size]
-                break
-            if words[:size] in LEADING_LEGAL_FORMS:
-                words = words[size:]
-                break
-        else:
-            return words
-
-
 def legal_form(left: Name, right: Name, _: Context) -> Ruling | None:
     if left.type and right.type and not (is_organization(left) or is_organization(right)):
         return None
-    mine, other = without_legal_form(left), without_legal_form(right)
+    mine, other = left.without_legal_form, right.without_legal_form
     if mine != other or left.letters == right.letters:
         return None
     return _ask("legal-form", 0.75, left, right, f"Equal without company forms: “{_cut(mine)}”.")
 
 
-def content_letters(name: Name) -> tuple[str, ...]:
-    """The words in alphabetical order, "of" and articles aside (those of other languages only
-    where two words are left)."""
-    english = [word for word in name.words if word not in ENGLISH_ARTICLES]
-    content = [word for word in english if word not in ARTICLES]
-    return tuple(sorted(content if len(content) > 1 else english))
-
-
 def reordered(left: Name, right: Name, _: Context) -> Ruling | None:
-    mine = content_letters(left)
-    if not mine or mine != content_letters(right) or left.letters == right.letters:
+    mine = left.ordered
+    if not mine or mine != right.ordered or left.letters == right.letters:
         return None
     if sum(map(len, mine)) < 3:
         return None
@@ -514,7 +464,7 @@ LONGEST_ACRONYM: Final = 10
 def initials(name: Name) -> tuple[str, ...]:
     """The initials of a name of several words: of every word, and without the small ones."""
     words = name.words
-    if not 2 <= len(words) <= LONGEST_ACRONYM + 4:
+    if not SHORTEST_ACRONYM <= len(words) <= LONGEST_ACRONYM + 4:
         return ()
     every = "".join(word[0] for word in words)
     large = "".join(word[0] for word in words if word not in ACRONYM_SILENT)

@@ -231,6 +231,9 @@ LEGAL_FORMS: Final = frozenset(
 )
 """Company forms, as words; they end a name."""
 
+LEGAL_ENDINGS: Final = frozenset(form[-1] for form in LEGAL_FORMS)
+"""The last words of company forms: a name that ends in none of them has none behind it."""
+
 LONGEST_LEGAL_FORM: Final = max(map(len, LEGAL_FORMS))
 
 LEADING_LEGAL_FORMS: Final = frozenset(
