@@ -69,6 +69,8 @@ FURTHER = [
     ("ada@lovelace.com", None, "adalovelace.com", None, "ASK", "symbol"),
     ("Grade A−", None, "Grade A", None, "ASK", "symbol"),
     ("Type O-", None, "Type O+", None, "APART", "symbol"),
+    ("Type AB-", None, "Type AB", None, "ASK", "symbol"),
+    ("MERCURY-", None, "Mercury", None, "FOLD", "identical"),
     ("GPT−4", None, "GPT-4", None, "FOLD", "identical"),
     ("a ∩ b set", None, "a ∪ b set", None, "APART", "symbol"),
     ("Plank 5'", None, 'Plank 5"', None, "APART", "symbol"),

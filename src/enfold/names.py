@@ -119,6 +119,7 @@ _CLOSERS = {
     "¿": "?",
     "¡": "!",
 }
+_SHORT_WORD = re.compile(r"(?<!\w)\w{1,2}$")
 _CANDIDATE = re.compile(r"[^\w\s.,:;!?()\[\]{}/\\&*|~`]")
 _SYMBOLS = "=^♀♂♭♮′″"
 _NOT_SIGNS = "♀♂♭♮©®"
@@ -342,7 +343,7 @@ class Name:
             char, at = match.group(), match.start()
             before = text[at - 1] if at else " "
             after = text[at + 1] if at + 1 < len(text) else " "
-            if _bears_meaning(char, before, after, text, found):
+            if _bears_meaning(char, before, after, text, at):
                 found.append("-" if char == "−" else char)
         return "".join(found)
 
@@ -486,13 +487,15 @@ class Name:
         return words
 
 
-def _bears_meaning(char: str, before: str, after: str, text: str, found: list[str]) -> bool:
+def _bears_meaning(char: str, before: str, after: str, text: str, at: int) -> bool:
     match char:
         case "#":  # behind a digit or a blank it is a number sign: ``PR #12``
-            return before.isalpha() or (before == "#" and bool(found))
+            return before.isalpha() or before == "#"
         case "+":  # behind a digit it is read with the number: ``S9+``
             return not before.isdigit()
-        case "-" | "−":  # elsewhere it parts words
+        case "-":  # a grade or a blood type (``A-``); elsewhere it parts words, or is left over
+            return after in " )" and _SHORT_WORD.search(text[:at]) is not None
+        case "−":
             return before.isalnum() and after in " )"
         case "@":
             return before.isalnum() and after.isalnum()
