@@ -175,6 +175,17 @@ def words(count: int) -> list[str]:
     return ["".join(chance.choices("abdegiklmnoprstuvz", k=9)) for _ in range(count)]
 
 
+@pytest.mark.parametrize("pictures", ["🇫🇷🇩🇪", "♠♥", "✅❌"])
+def test_two_names_are_never_made_one_by_way_of_a_third(graph: Graph, pictures: str) -> None:
+    half = len(pictures) // 2
+    for name in ("Team", f"Team {pictures[:half]}", f"Team {pictures[half:]}", "team"):
+        mention(graph, name)
+    report = graph.resolve()
+    assert (report.merged, report.queued) == (1, 1)
+    assert "differ" in graph.conflicts()[0].reason
+    assert graph.resolve(full=True).merged == 0
+
+
 def crowd(graph: Graph, people: int) -> None:
     mention(graph, Name.of("John", "person"), times=3)
     for word in words(people):

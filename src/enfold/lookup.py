@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from enfold.errors import Conflict, NotFound
-from enfold.model import UNKNOWN, Ambiguous, Entity, Found, Unknown
+from enfold.model import UNKNOWN, Ambiguous, Context, Entity, Found, Unknown, Verdict
 from enfold.names import Name
 from enfold.ports import NewRow, Tx
+from enfold.rules import rule_on
 
 Nearest = Callable[[Tx, Name], list[Entity]]
 """Finds the entities whose spellings are closest to a name that is not known."""
@@ -18,14 +19,17 @@ _ID: Final = re.compile(r"(?:id:)?\s*(\d{1,18})", re.IGNORECASE)
 
 
 def find(tx: Tx, asked: Name, *, nearest: Nearest | None = None) -> Found | Ambiguous | Unknown:
-    """Where a name leads: by its identity first, then by its fold key.
+    """Where a name leads: by its identity first, then to what the rules would fold it into.
 
-    A fold key leads somewhere only if it leads to one entity. Names too short to be told apart by
-    letters go by identity alone.
+    That leads somewhere only if it leads to one entity. Names too short to be told apart by letters
+    go by identity alone.
     """
     rows = tx.entities.by_key(asked.key)
-    if not rows and asked.merge_key and not asked.short:
-        rows = tx.entities.by_fold_key(asked.fold_key)
+    if not rows and asked.letters and not asked.short:
+        context = tx.context() or Context()
+        rows = [
+            row for row in tx.entities.by_merge_key(asked.merge_key) if _one(asked, row, context)
+        ]
     roots = {row.canonical_id for row in rows}
     if not roots:
         return Unknown(asked.spelling, tuple(nearest(tx, asked)) if nearest else ())
@@ -39,6 +43,10 @@ def find(tx: Tx, asked: Name, *, nearest: Nearest | None = None) -> Found | Ambi
 
 def _found(entity: Entity, asked: str, row: Entity) -> Found:
     return Found(entity, asked, row.spelling, row.spelling != entity.name, row.id)
+
+
+def _one(asked: Name, row: Entity, context: Context) -> bool:
+    return rule_on(asked, Name(row.spelling, row.type), context).verdict is Verdict.FOLD
 
 
 def _closest(rows: Iterable[Entity], spelling: str) -> Entity:

@@ -26,6 +26,7 @@ from enfold.errors import Invalid
 from enfold.vocabulary import (
     ARTICLES,
     CJK_LEGAL_FORMS,
+    DOMAIN_SUFFIXES,
     ENGLISH_ARTICLES,
     FILE_SUFFIXES,
     FOLD_MARKS,
@@ -70,16 +71,18 @@ KEY_BYTES: Final = 200
 """A longer key is stored as a prefix and a digest, so that no index entry grows with its name."""
 
 _INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u2800\u180b-\u180f\u200b-\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
 )
 # Kept when a spelling is shown: they shape emoji and Persian or Indic words.
 _UNSHOWN = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u202a-\u202e"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u2800\u180e\u200b\u200e\u200f\u202a-\u202e"
     "\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e001f]"
 )
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_RAISED = re.compile("(?<=[0-9])([²³¹⁰-⁹₀-₉]+)")
+_FRACTION = re.compile("(?<=[0-9])([¼-¾⅐-⅟↉①-⒛⓪-⓿㉑-㉟㊱-㊿])")
 _TRADEMARK = re.compile("[™℠]")  # NFKC would write them as letters
 _CJK = re.compile(
     "[\u1100-\u11ff\u2e80-\u2fdf\u3005-\u3007\u3041-\u318f\u31a0-\u31ff\u3400-\u4dbf"
@@ -90,6 +93,8 @@ _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _PLAIN = re.compile("[a-z][a-z ]*")
 _DIGIT = re.compile(r"\d")
 _NUMBER = re.compile(r"(\d+)([+%‰]*)([^\W\d_]{1,2}(?![^\W_]))?")
+_PER_CENT = re.compile(r"(?<=\d) (?=[%‰])")
+_DATE = re.compile(r"(?<!\d)\d{1,4}/\d{1,2}/\d{1,4}(?!\d)")
 _NUMERONYM = re.compile(r"(?<![^\W_])[^\W\d_]\d{1,2}[^\W\d_](?![^\W_])")
 _EXTENSION = re.compile(r"(.*[^\W_].*)\.([a-zA-Z][a-zA-Z0-9]{0,9})", re.DOTALL)
 _BRACKETED = re.compile(r"[(\[（【]([^()\[\]（）【】]+)[)\]）】]")
@@ -119,8 +124,8 @@ _CLOSERS = {
     "¿": "?",
     "¡": "!",
 }
-_SHORT_WORD = re.compile(r"(?<!\w)\w{1,2}$")
-_CANDIDATE = re.compile(r"[^\w\s.,:;!?()\[\]{}/\\&*|~`]")
+_SHORT_WORD = re.compile(r"(?<!\w)\w{1,3}$")
+_CANDIDATE = re.compile(r"[^\w\s.,:;!?()\[\]{}\\&*|~`]")
 _SYMBOLS = "=^♀♂♭♮′″"
 _NOT_SIGNS = "♀♂♭♮©®"
 _APOSTROPHES = "'’ʼ‘`´"
@@ -169,8 +174,10 @@ def normalized(text: str) -> str:
     """NFKC without invisible characters and trade marks, blanks collapsed, case kept."""
     if text.isascii():
         return text
-    plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", _TRADEMARK.sub("", text)))
-    plain = plain.replace("⁄", "/")  # NFKC writes ½ with a slash of its own
+    plain = _INVISIBLE.sub("", _TRADEMARK.sub("", text))
+    # NFKC would write 10² as 102 and 8½ as 81/2.
+    plain = _FRACTION.sub(r" \1", _RAISED.sub(r"^\1", plain))
+    plain = unicodedata.normalize("NFKC", plain).replace("⁄", "/")
     return " ".join(_INVISIBLE.sub("", plain).split())
 
 
@@ -272,6 +279,8 @@ class Name:
             parts.append("t" + ".".join(sorted(marks)))
         if self.signs:
             parts.append("d" + self.signs)
+        if self.address:
+            parts.append("a" + ".".join(self.words))
         return bounded("\x1f".join(parts))
 
     @cached_property
@@ -303,7 +312,7 @@ class Name:
         if self._plain or _DIGIT.search(text) is None:
             return ()
         found = []
-        plain_text = _NUMERONYM.sub(" ", _THOUSANDS.sub("", text))
+        plain_text = _PER_CENT.sub("", _NUMERONYM.sub(" ", _THOUSANDS.sub("", text)))
         for match in _NUMBER.finditer(plain_text):
             digits, sign, suffix = match.groups(default="")
             plain = "".join(str(unicodedata.digit(d, 0)) for d in digits).lstrip("0") or "0"
@@ -349,12 +358,29 @@ class Name:
 
     @cached_property
     def signs(self) -> str:
-        """Emoji and other pictures: decoration, unless two names carry different ones."""
-        if self.text.isascii():
+        """Pictures and marks that are decoration, unless two names carry different ones: emoji, and
+        ``!``, ``?``, ``*``, ``|`` and ``&``."""
+        if self._plain:
             return ""
         return "".join(
-            c for c in self.text if unicodedata.category(c) == "So" and c not in _NOT_SIGNS
+            c
+            for c in self.text
+            if c in "!?*|&" or (unicodedata.category(c) == "So" and c not in _NOT_SIGNS)
         )
+
+    @cached_property
+    def address(self) -> bool:
+        """Whether it is written as a path, an address, a file or a domain, where dots and slashes
+        say where one part ends: ``mail.google.com`` is not ``mailgoogle.com``."""
+        if self._plain:
+            return False
+        return "/" in self.text or "@" in self.symbols or self.suffix != ""
+
+    @cached_property
+    def suffix(self) -> str:
+        """The file or domain suffix, or ""."""
+        suffix = self.extension
+        return suffix if suffix in FILE_SUFFIXES or suffix in DOMAIN_SUFFIXES else ""
 
     @cached_property
     def _start(self) -> int:
@@ -493,8 +519,11 @@ def _bears_meaning(char: str, before: str, after: str, text: str, at: int) -> bo
             return before.isalpha() or before == "#"
         case "+":  # behind a digit it is read with the number: ``S9+``
             return not before.isdigit()
-        case "-":  # a grade or a blood type (``A-``); elsewhere it parts words, or is left over
-            return after in " )" and _SHORT_WORD.search(text[:at]) is not None
+        case "-":  # below zero, a grade or a blood type; elsewhere it parts words, or is left over
+            below = before == " " and after.isdigit()
+            return below or (after in " )" and _SHORT_WORD.search(text[:at]) is not None)
+        case "/":  # a ratio
+            return before.isdigit() and after.isdigit() and _DATE.search(text) is None
         case "−":
             return before.isalnum() and after in " )"
         case "@":
@@ -502,7 +531,8 @@ def _bears_meaning(char: str, before: str, after: str, text: str, at: int) -> bo
         case "<" | ">":
             return text.count("<") != text.count(">")
         case "'" | '"':  # feet and inches, where it closes nothing
-            return before.isdigit() and not after.isalnum() and text.count(char) % 2 == 1
+            every = (text[i - 1 : i].isdigit() for i, c in enumerate(text) if c == char)
+            return before.isdigit() and not after.isalnum() and all(every)
     return char in _SYMBOLS or unicodedata.category(char) in ("Sc", "Sm")
 
 

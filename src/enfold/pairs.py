@@ -419,6 +419,6 @@ def lookalike_keys(name: Name) -> set[str]:
     keys = {"".join(c for c in name.letters if not c.isdigit()), "".join(left_open)}
     if name.tail:
         keys.add("".join(name.words[:-1]))
-    if rules.suffix_of(name):
+    if name.suffix:
         keys.add(name.stem)
     return {key for key in keys if key}

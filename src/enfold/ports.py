@@ -393,8 +393,8 @@ class Decisions(Protocol):
         of these roots."""
         ...
 
-    def off_fold_keys(self) -> set[str]:
-        """Fold keys for which a live decision between two rows turned automatic folding off."""
+    def off_merge_keys(self) -> set[str]:
+        """Merge keys for which a live decision between two rows turned automatic folding off."""
         ...
 
     def recent(self, *, live_only: bool = True, limit: int = 1000) -> list[Decision]: ...

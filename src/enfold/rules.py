@@ -24,8 +24,6 @@ from enfold.names import Name, is_cjk
 from enfold.vocabulary import (
     ACRONYM_SILENT,
     ARTICLES,
-    DOMAIN_SUFFIXES,
-    FILE_SUFFIXES,
     FILE_TYPES,
     GENERATIONS,
     ORGANIZATION_TYPES,
@@ -111,25 +109,20 @@ def version(left: Name, right: Name, _: Context) -> Ruling | None:
     if left.letters == right.letters:
         return None
     for here, there in zip(left.number_suffixes, right.number_suffixes, strict=True):
-        if here != there and (here or there) not in (*left.words, *right.words):
-            reason = (
-                f"The letters behind a number disagree: {here or 'none'} and {there or 'none'}."
-            )
-            return _ruling(apart, "version", 0, reason)
+        # Written apart, the letters are a word of the other name: ``4o`` and ``4 o``.
+        apart_there = not there and here in right.words
+        apart_here = not here and there in left.words
+        if here != there and not (apart_there or apart_here):
+            shown = f"{here or 'none'} and {there or 'none'}"
+            return _ruling(apart, "version", 0, f"The letters behind a number disagree: {shown}.")
     if left.tail and right.tail and left.tail != right.tail:
         reason = f"They end in different numerals or letters: {left.tail} and {right.tail}."
         return _ruling(apart, "version", 0, reason)
     return None
 
 
-def suffix_of(name: Name) -> str:
-    """The file or domain suffix of the name, or ""."""
-    suffix = name.extension
-    return suffix if suffix in FILE_SUFFIXES or suffix in DOMAIN_SUFFIXES else ""
-
-
 def extension(left: Name, right: Name, _: Context) -> Ruling | None:
-    mine, other = suffix_of(left), suffix_of(right)
+    mine, other = left.suffix, right.suffix
     if not (mine or other):
         return None
     if mine and other:
@@ -203,6 +196,9 @@ def _escape(left: Name, right: Name, context: Context, *, strict: bool) -> Rulin
                 f"Equal letters, but the signs beside them differ: {left.signs}, {right.signs}."
             )
             return _ruling(ask, "symbol", 0.5, reason)
+        if not strict and left.address and right.address and left.words != right.words:
+            reason = "Equal letters, but two addresses or paths whose parts end elsewhere."
+            return _ruling(ask, "punctuation", 0.5, reason)
     if not strict and context.types_trusted and _types_disagree(left, right):
         reason = f"Equal letters, but one is a {left.type} and the other a {right.type}."
         return _ruling(ask, "typed", 0.6, reason)

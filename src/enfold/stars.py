@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from enfold import rules
-from enfold.model import AskedPair, Context, Entity, Proposal, Verdict
+from enfold.model import AskedPair, Context, Entity, Proposal, Ruling, Verdict
 from enfold.names import Name
 from enfold.ports import Tx
 
 RULE: Final = "identical"
 OFF: Final = " A person kept spellings of this name apart, so it is asked."
-"""What a question says beside the rule's reason where automatic folding of a fold key is off."""
+"""What a question says beside the rule's reason where automatic folding of these letters is off."""
 
 OFF_SCORE: Final = 0.9
 
@@ -50,11 +50,11 @@ def canonical_order(entity: Entity, spelling: str) -> tuple[int, int, int, str, 
 def settle(tx: Tx, groups: Sequence[Sequence[int]], context: Context) -> Stars:
     """Rule rows of equal letters. Each folds into the first star it fits, never by way of another:
     equal letters are no equivalence, since numbers and symbols may still part them."""
-    off = tx.decisions.off_fold_keys()
+    off = tx.decisions.off_merge_keys()
     plan = Stars([], [], 0, 0)
     judged = settled = 0
-    for at in range(0, len(groups), 2_000):
-        part = groups[at : at + 2_000]
+    for at in range(0, len(groups), GROUPS_AT_ONCE):
+        part = groups[at : at + GROUPS_AT_ONCE]
         rows = tx.entities.many([row for group in part for row in group])
         roots = tx.entities.many(list({e.canonical_id for e in rows.values()}))
         for group in part:
@@ -78,27 +78,37 @@ def _settle_one(
         root = roots[row.canonical_id]
         return canonical_order(root, root.name)
 
-    stars: list[tuple[Entity, Name]] = []
+    stars: list[list[tuple[Entity, Name]]] = []
     judged = settled = 0
     for row in sorted(members, key=lambda row: (order(row), row.id)):
         name = Name(row.spelling, row.type)
         asked: list[AskedPair] = []
-        for star, known in stars:
+        for star in stars:
+            head = star[0][0]
             judged += 1
-            ruling = rules.rule_on(name, known, context)
+            # Held to every member: a plain name is one with each of two that differ in a picture.
+            ruling = _least([rules.rule_on(name, known, context) for _, known in star])
             if ruling.verdict is Verdict.FOLD:
-                if row.canonical_id == star.canonical_id:
-                    settled += 1
+                joined = row.canonical_id == head.canonical_id
+                if joined or name.merge_key not in off:
+                    settled += joined
+                    if not joined:
+                        fold = Proposal(row.id, head.id, Verdict.FOLD, RULE, 1.0, ruling.reason)
+                        plan.folds.append(fold)
+                    star.append((row, name))
                     break
-                if name.fold_key not in off and known.fold_key not in off:
-                    plan.folds.append(
-                        Proposal(row.id, star.id, Verdict.FOLD, RULE, 1.0, ruling.reason)
-                    )
-                    break
-                asked.append((row.id, star.id, RULE, OFF_SCORE))
+                asked.append((row.id, head.id, RULE, OFF_SCORE))
             elif ruling.verdict is Verdict.ASK:
-                asked.append((row.id, star.id, ruling.rule, ruling.score))
+                asked.append((row.id, head.id, ruling.rule, ruling.score))
         else:
-            stars.append((row, name))
+            stars.append([(row, name)])
             plan.asked.extend(asked)
     return judged, settled
+
+
+_STRENGTH: Final = {Verdict.FOLD: 2, Verdict.ASK: 1, Verdict.APART: 0}
+
+
+def _least(rulings: list[Ruling]) -> Ruling:
+    """The ruling that says least for one thing."""
+    return min(rulings, key=lambda ruling: _STRENGTH[ruling.verdict])

@@ -95,14 +95,14 @@ class Decisions:
         )
         return sorted({(min(pair), max(pair)) for pair in found})
 
-    def off_fold_keys(self) -> set[str]:
+    def off_merge_keys(self) -> set[str]:
         rows = self._sql.stream(
-            """SELECT l.fold_key FROM decision d
+            """SELECT l.merge_key FROM decision d
             JOIN entity l ON l.key = d.left_key AND l.sense = d.left_sense
             JOIN entity r ON r.key = d.right_key AND r.sense = d.right_sense
-            WHERE d.undone_at IS NULL AND l.fold_key = r.fold_key"""
+            WHERE d.undone_at IS NULL AND l.merge_key = r.merge_key AND l.merge_key <> ''"""
         )
-        return {fold_key for (fold_key,) in rows}
+        return {merge_key for (merge_key,) in rows}
 
     def recent(self, *, live_only: bool = True, limit: int = 1000) -> list[Decision]:
         which = "undone_at IS NULL" if live_only else "1 = 1"
