@@ -1,7 +1,7 @@
 """What a graph should look like, worked out anew from the definition each time it is asked.
 
 Folds are a list; an edge keeps the row its text named; everything a reader can see follows from
-these by brute force. Shares no code with what it judges but the names' keys and the records.
+these by brute force. Shares no code with what it judges but names, rules and records.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 
+from enfold.model import Context, Verdict
 from enfold.names import Name
+from enfold.rules import rule_on
 
 
 class Refusal(Exception):
@@ -212,8 +214,13 @@ class Oracle:
     def leads_to(self, name: Name) -> set[int]:
         rows = [r for r in self.rows.values() if r.name.key == name.key]
         if not rows and name.merge_key and not name.short:
-            rows = [r for r in self.rows.values() if r.name.fold_key == name.fold_key]
+            rows = [r for r in self.rows.values() if self.would_fold(name, r)]
         return {self.root(row.id) for row in rows}
+
+    @staticmethod
+    def would_fold(name: Name, row: Row) -> bool:
+        named = Name(row.name.spelling, row.type)
+        return rule_on(name, named, Context()).verdict is Verdict.FOLD
 
     # ---- the verbs ----
 

@@ -87,7 +87,7 @@ def _settle_one(
             head = star[0][0]
             judged += 1
             # Held to every member: a plain name is one with each of two that differ in a picture.
-            ruling = _least([rules.rule_on(name, known, context) for _, known in star])
+            ruling, against = _least(name, star, context)
             if ruling.verdict is Verdict.FOLD:
                 joined = row.canonical_id == head.canonical_id
                 if joined or name.merge_key not in off:
@@ -99,7 +99,7 @@ def _settle_one(
                     break
                 asked.append((row.id, head.id, RULE, OFF_SCORE))
             elif ruling.verdict is Verdict.ASK:
-                asked.append((row.id, head.id, ruling.rule, ruling.score))
+                asked.append((row.id, against.id, ruling.rule, ruling.score))
         else:
             stars.append([(row, name)])
             plan.asked.extend(asked)
@@ -109,6 +109,7 @@ def _settle_one(
 _STRENGTH: Final = {Verdict.FOLD: 2, Verdict.ASK: 1, Verdict.APART: 0}
 
 
-def _least(rulings: list[Ruling]) -> Ruling:
-    """The ruling that says least for one thing."""
-    return min(rulings, key=lambda ruling: _STRENGTH[ruling.verdict])
+def _least(name: Name, star: list[tuple[Entity, Name]], context: Context) -> tuple[Ruling, Entity]:
+    """The ruling that says least for one thing, and the member it is on."""
+    rulings = [(rules.rule_on(name, known, context), row) for row, known in star]
+    return min(rulings, key=lambda pair: _STRENGTH[pair[0].verdict])
