@@ -183,3 +183,16 @@ def test_a_backup_is_no_more_open_than_its_graph_and_leaves_files_of_others_alon
         "copy.db",
         "copy.db.part",
     ]
+
+
+@pytest.mark.parametrize("keep", [None, 0])
+def test_every_backup_is_kept_unless_a_number_of_them_is_asked_for(
+    tmp_path: Path, keep: int | None
+) -> None:
+    with enfold.open(tmp_path / "graph.db", keep_backups=keep) as graph:
+        for turn in range(2):
+            graph.remember("Said.", mentions=[f"Claude Code {turn}", f"claude-code-{turn}"])
+            backup = graph.resolve(full=True).backup
+            assert backup is not None
+            assert Path(backup).exists()
+        assert len(list((tmp_path / "graph.db.backups").iterdir())) == 2

@@ -331,6 +331,25 @@ def test_a_revert_names_the_folds_that_were_asked_for_through_its_spelling(graph
     assert [m.id for m in graph.revert(first.id, preview=True).later] == [second.id]
 
 
+def test_an_explanation_names_every_fold_that_joined_the_two(graph: Graph) -> None:
+    mention(graph, "Augusta", "Countess", "Ada Lovelace")
+    first = graph.merge("Augusta", "Countess")
+    second = graph.merge("Countess", "Ada Lovelace")
+    explained = graph.explain("augusta!", "Ada Lovelace")
+    assert explained.one
+    assert [m.id for m in explained.merges] == [first.id, second.id]
+
+
+def test_names_are_kept_apart_as_they_were_asked_for(graph: Graph) -> None:
+    mention(graph, "Claude Code", "CC", "Xylo")
+    fold = graph.merge("CC", "Claude Code")
+    graph.keep_apart("CC", "Xylo")
+    graph.revert(fold.id)
+    with pytest.raises(Refused, match="settled apart"):
+        graph.merge("CC", "Xylo")
+    assert graph.merge("Claude Code", "Xylo").absorbed_name == "Claude Code"
+
+
 def test_nearest_names_come_with_a_miss(graph: Graph) -> None:
     mention(graph, "PostgreSQL", "Kubernetes")
     graph.resolve()

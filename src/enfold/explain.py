@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from enfold import rules
-from enfold.model import Conflict, Context, Decision, Entity, Merge, Ruling, Verdict
+from enfold import folds, lookup, rules
+from enfold.model import Conflict, Context, Decision, Entity, Found, Merge, Ruling, Verdict
 from enfold.names import Name
 from enfold.ports import Tx
 
@@ -28,7 +28,7 @@ class Explained:
     Attributes:
         left, right: the names as asked, with the types the ruling used.
         left_entity, right_entity: the entities they lead to, if the graph knows them.
-        one: whether they are one entity now, and ``merge`` the fold that joined them.
+        one: whether they are one entity now, and ``merges`` the folds that joined them.
         apart: the decisions that keep them apart now.
         question: the pending question between them.
     """
@@ -71,7 +71,9 @@ def explain(tx: Tx, left: Name, right: Name) -> Explained:
 
 
 def _row_of(tx: Tx, name: Name) -> Entity | None:
-    return next(iter(tx.entities.by_key(name.key)), None)
+    """The row a name leads to, if it leads to one entity."""
+    found = lookup.find(tx, name)
+    return tx.entities.get(found.row_id) if isinstance(found, Found) else None
 
 
 def _steps(left: Name, right: Name, context: Context) -> tuple[Step, ...]:
@@ -100,8 +102,10 @@ def _standing(
     if one is None or other is None:
         return (), (), None
     if one.id == other.id:
-        ways = (tx.merges.live_of(row.id) for row in rows if row is not None)
-        return tuple({m.id: m for m in ways if m is not None}.values()), (), None
+        ways = [folds.way_up(tx, row.id) for row in rows if row is not None]
+        joined = [row for row in {*ways[0], *ways[1]} if not all(row in way for way in ways)]
+        merges = (tx.merges.live_of(row) for row in joined)
+        return tuple(sorted((m for m in merges if m), key=lambda m: m.id)), (), None
     sides = {one.id, other.id}
     pending = (q for q in tx.conflicts.pending() if {q.queued_now, q.candidate_now} == sides)
     return (), tuple(tx.decisions.between(one.id, other.id)), next(pending, None)

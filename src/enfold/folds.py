@@ -201,7 +201,7 @@ def _folds_in_the_way(
 def _parting(tx: Tx, asked_id: int, side_id: int) -> Merge | None:
     """The fold that brought a row under one root with another; None where it is that row, or leads
     elsewhere."""
-    asked, side = _way_up(tx, asked_id), _way_up(tx, side_id)
+    asked, side = way_up(tx, asked_id), way_up(tx, side_id)
     if asked[-1] != side[-1]:
         return None
     meeting = next(row for row in asked if row in side)
@@ -209,7 +209,8 @@ def _parting(tx: Tx, asked_id: int, side_id: int) -> Merge | None:
     return tx.merges.live_of(below[-1]) if below else None
 
 
-def _way_up(tx: Tx, entity_id: int) -> list[int]:
+def way_up(tx: Tx, entity_id: int) -> list[int]:
+    """The row and those it was folded through, up to its root."""
     way = [entity_id]
     while (row := tx.entities.get(way[-1])) is not None and row.folded_into is not None:
         way.append(row.folded_into)
@@ -413,6 +414,23 @@ def settle_apart(
         return standing.id
     tx.entities.forget_examined([left_id, right_id])
     return tx.decisions.add(left, right, decided_by=decided_by, actor=actor, why=why)
+
+
+def keep_apart(tx: Tx, left: Entity, right: Entity, *, actor: str | None, why: str) -> int:
+    """A person settles that two rows are different things; the decision.
+
+    Raises:
+        Refused: ``already_one``: they are one entity now.
+    """
+    if left.canonical_id == right.canonical_id:
+        one = root_of(tx, left.id)
+        raise Refused(
+            "already_one",
+            f"Both names lead to “{one.name}” (id:{one.id}); revert the fold between them first: "
+            "that settles them apart.",
+            entity_id=one.id,
+        )
+    return settle_apart(tx, left.id, right.id, decided_by=DecidedBy.HUMAN, actor=actor, why=why)
 
 
 # ---- names ----

@@ -31,7 +31,7 @@ from enfold import (
 from enfold import (
     resolve as passes,
 )
-from enfold.errors import Invalid, NotFound, Refused
+from enfold.errors import Invalid, NotFound
 from enfold.evaluate import Evaluation, read_labelled
 from enfold.evaluate import evaluate as rate
 from enfold.explain import Explained, explain
@@ -90,7 +90,7 @@ def open(
         read_only: open without the right to write.
         workers: processes that find pairs in large graphs (see ``engines.local``).
         actor: who decides, as recorded with folds and decisions.
-        keep_backups: how many backups to keep; None keeps all.
+        keep_backups: how many backups to keep; None or 0 keeps all.
 
     Raises:
         Error: see ``store.open_store``.
@@ -414,18 +414,12 @@ class Graph:
             Refused: ``already_one``.
         """
         with self._store.write() as tx:
-            one, other = self._follow(tx, left).entity, self._follow(tx, right).entity
-            if one.id == other.id:
-                raise Refused(
-                    "already_one",
-                    f"Both names lead to “{one.name}” (id:{one.id}); revert the fold between them "
-                    "first: that settles them apart.",
-                )
-            decision_id = folds.settle_apart(
+            one, other = self._follow(tx, left), self._follow(tx, right)
+            rows = tx.entities.many([one.row_id, other.row_id])  # as asked, not as shown
+            decision_id = folds.keep_apart(
                 tx,
-                one.id,
-                other.id,
-                decided_by=DecidedBy.HUMAN,
+                rows[one.row_id],
+                rows[other.row_id],
                 actor=actor or self._actor,
                 why=why or "A person said so.",
             )

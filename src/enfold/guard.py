@@ -44,7 +44,7 @@ def guarded(
         kind: what the run is called.
         action: gets the transaction; ``tx.run_id`` is the run.
         backup: copy the graph first. A graph in memory has nothing to copy.
-        keep_backups: how many of this graph's backups to keep; None keeps all.
+        keep_backups: how many of this graph's backups to keep; None or 0 keeps all.
         report: what to record of the result; by default its fields.
 
     Raises:
@@ -67,7 +67,7 @@ def guarded(
         with suppress(Error), store.write() as tx:
             tx.runs.finish(run_id, {}, backup=copy, error=_said(error))
         raise
-    if keep_backups is not None and store.backups is not None:
+    if keep_backups and store.backups is not None:
         _keep_newest(store.backups, Path(store.url).stem, keep_backups)
     return Guarded(result, run_id, copy)
 

@@ -40,13 +40,13 @@ class Seen:
         ids, rows: every row of the graph (full) or those to look at, with what may be a candidate
             but is not in the index yet.
         fresh: ids of the rows to look at; None where that is all of them.
-        context: the context to rule with; None where a full pass makes it.
+        context: the context to rule with; a full pass adds what is common among the names.
     """
 
     ids: list[int]
     rows: list[Row]
     fresh: frozenset[int] | None
-    context: Context | None
+    context: Context
     entities: int
 
     @property
@@ -146,7 +146,6 @@ def search(store: Store, seen: Seen, engine: Engine, progress: Progress) -> Sear
 
 
 def _search_all(seen: Seen, engine: Engine, progress: Progress) -> Search:
-    assert seen.context is not None
     survey = engine.survey(seen.rows, seen.context.rules, progress)
     context = replace(seen.context, common=survey.common)
     asked, judged = Asked(), 0
@@ -162,7 +161,6 @@ def _search_all(seen: Seen, engine: Engine, progress: Progress) -> Search:
 
 def _search_fresh(tx: Tx, seen: Seen, progress: Progress) -> Search:
     """Each row to look at against the index, and against the few rows not yet in it."""
-    assert seen.context is not None
     assert seen.fresh is not None
     blocks = pairs.blocking(rules.rule_set(seen.context.rules))
     unindexed = set(tx.names.unindexed())
@@ -233,7 +231,7 @@ def apply(
         conflict_ids=tuple(conflict_ids),
         folds=tuple(
             Proposal(m.absorbed_id, m.canonical_id, Verdict.FOLD, m.rule, m.score, m.reason)
-            for m in batch.folds[: ranked or 1_000]
+            for m in batch.folds
         ),
         questions=tuple(queued + _reasoned(tx, tx.suggestions.best_open(ranked), found.context)),
     )

@@ -17,7 +17,6 @@ from enfold.errors import Invalid
 
 PREFIX: Final = "ENFOLD_"
 FILE: Final = "enfold.toml"
-_FOREIGN: Final = frozenset({"ENFOLD_LONG_TESTS"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,7 @@ def load(environ: Mapping[str, str] | None = None, folder: Path | None = None) -
     if path.is_file():
         values.update(_from_file(path))
     for variable, text in (os.environ if environ is None else environ).items():
-        if variable.startswith(PREFIX) and variable not in _FOREIGN:
+        if variable.startswith(PREFIX):
             values[_known(variable.removeprefix(PREFIX).lower(), variable)] = (text, variable)
     return Settings(**{name: _value(name, *given) for name, given in values.items()})
 

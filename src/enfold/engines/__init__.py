@@ -1,5 +1,5 @@
-"""Where pairs are found: this process, its cores, or a cluster.
+"""Where pairs are found: in this process, or on its cores.
 
-An engine is a standard ``concurrent.futures.Executor``; the functions it runs take and give plain
-arrays. All of them apply ``pairs`` and ``rules`` and add nothing to them.
+What an engine runs are functions from plain data to plain arrays, handed to a standard
+``concurrent.futures.Executor``. They apply ``pairs`` and ``rules`` and add nothing to them.
 """
