@@ -180,7 +180,7 @@ def reopen(tx: Tx, conflict_id: int, *, actor: str | None = None) -> Conflict:
         folds.revert(tx, question.merge_id, actor=actor)
     else:
         if question.decision_id is not None:
-            tx.decisions.undo(question.decision_id)
+            tx.decisions.undo(question.decision_id, actor=actor)
         tx.conflicts.reopen(conflict_id)
     tx.entities.forget_examined([question.queued_id, question.candidate_id])
     return _question(tx, conflict_id)
@@ -202,7 +202,7 @@ def undo_decision(tx: Tx, decision_id: int, *, actor: str | None = None) -> None
             "already_undone", f"Decision {decision_id} was undone at {decision.undone_at}."
         )
     questions = tx.conflicts.by_decision(decision_id)
-    tx.decisions.undo(decision_id)
+    tx.decisions.undo(decision_id, actor=actor)
     for question in questions:
         tx.conflicts.reopen(question.id)
     for key, sense in (

@@ -217,6 +217,7 @@ class Decision:
     why: str
     created_at: str
     undone_at: str | None = None
+    undone_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

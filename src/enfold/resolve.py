@@ -352,7 +352,7 @@ def _refill(tx: Tx, context: Context) -> tuple[list[Proposal], list[int]]:
     """Fill the queue up to its cap with the open pairs that matter most."""
     room = conflicts.QUEUE_CAP - tx.conflicts.count_pending()
     best = _reasoned(tx, tx.suggestions.best_open(max(0, room)), context)
-    return best, tx.conflicts.ask(best, asked_by="rule") if best else []
+    return best, list(conflicts.ask(tx, best, asked_by="rule").conflict_ids)
 
 
 def _reasoned(tx: Tx, proposals: list[Proposal], context: Context) -> list[Proposal]:

@@ -126,6 +126,10 @@ class Call:
         """The graph, opened as gently as the command allows."""
         from enfold import graph as graphs
 
+        if write and self.path == ":memory:":
+            raise Refused(
+                "no_file", "A graph in memory ends with this command; name a file with --db."
+            )
         if write:
             opened = graphs.open(
                 self.path,

@@ -393,10 +393,11 @@ def relation_line(record: RelationRecord) -> str:
     return _line(said, record.attributes)
 
 
-_LINE_ENDS = {0x85: "\\u0085", 0x2028: "\\u2028", 0x2029: "\\u2029"}  # to some readers of lines
+# Ends of lines to some readers, and what a terminal would obey.
+_ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
 
 
 def _line(said: dict[str, Any], beside: dict[str, Any]) -> str:
     whole = said | {key: value for key, value in beside.items() if key not in said}
     text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-    return (text if text.isascii() else text.translate(_LINE_ENDS)) + "\n"
+    return text.translate(_ESCAPED) + "\n"

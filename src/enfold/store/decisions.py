@@ -10,7 +10,7 @@ from enfold.model import DecidedBy, Decision, Entity
 from enfold.store.statements import ID_LIST, Statements, id_list
 
 _COLUMNS: Final = """id, left_key, left_sense, left_name, right_key, right_sense, right_name,
-    decided_by, actor, why, created_at, undone_at"""
+    decided_by, actor, why, created_at, undone_at, undone_by"""
 
 
 def _decision(row: tuple[Any, ...]) -> Decision:
@@ -50,10 +50,12 @@ class Decisions:
     def get(self, decision_id: int) -> Decision | None:
         return next(iter(self._where("id = :id", id=decision_id)), None)
 
-    def undo(self, decision_id: int) -> None:
+    def undo(self, decision_id: int, *, actor: str | None = None) -> None:
         undone = self._sql.run(
-            "UPDATE decision SET undone_at = :now WHERE id = :id AND undone_at IS NULL",
+            """UPDATE decision SET undone_at = :now, undone_by = :actor
+            WHERE id = :id AND undone_at IS NULL""",
             id=decision_id,
+            actor=actor,
             now=self._sql.now,
         )
         if not undone:

@@ -131,7 +131,8 @@ CREATE TABLE decision (
     actor       TEXT,
     why         TEXT NOT NULL,
     created_at  TEXT NOT NULL,
-    undone_at   TEXT
+    undone_at   TEXT,
+    undone_by   TEXT
 );
 CREATE INDEX decision_left ON decision (left_key, left_sense) WHERE undone_at IS NULL;
 CREATE INDEX decision_right ON decision (right_key, right_sense) WHERE undone_at IS NULL;
