@@ -620,6 +620,12 @@ def test_a_delete_asks_a_person_first(graph: Path) -> None:
 # ---- interrupts ----------------------------------------------------------------------------------
 
 
+INTERRUPTIBLE = """
+import runpy, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
+runpy.run_module("enfold", run_name="__main__", alter_sys=True)
+"""
+
 SLOW_RULES = """
 import time
 from pathlib import Path
@@ -643,7 +649,7 @@ def test_an_interrupted_pass_changes_nothing_and_says_so(folder: Path) -> None:
     (folder / "slow_rules.py").write_text(SLOW_RULES, encoding="utf-8")
     assert enfold_in("import", "in.csv", "--quiet").exit_code == 0
     process = subprocess.Popen(
-        [sys.executable, "-m", "enfold", "resolve", "--rules", "slow"],
+        [sys.executable, "-c", INTERRUPTIBLE, "resolve", "--rules", "slow"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         start_new_session=True,

@@ -583,8 +583,9 @@ RULES: Final = (
         Verdict.FOLD,
         identical,
         "The same letters and digits; the only rule that acts without asking. It asks instead "
-        "where the letters are under three (short-key), one side has leading punctuation "
-        "(punctuation) or a meaning-bearing symbol (symbol), or trusted types disagree (typed).",
+        "where the letters are under three (short-key), one side has leading punctuation or two "
+        "addresses part their words elsewhere (punctuation), one side has a meaning-bearing symbol "
+        "or both have different pictures (symbol), or trusted types disagree (typed).",
         f"{_SEEDS}; symbol and typed from {_PROBES}.",
     ),
     Rule(
