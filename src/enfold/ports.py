@@ -616,5 +616,5 @@ class Engine(Protocol):
         self, rows: Sequence[tuple[str, str | None]], rules: str, progress: Progress
     ) -> Survey: ...
     def close(self) -> None:
-        """End whatever it runs on."""
+        """End whatever it runs on; what is asked of it later starts it again."""
         ...

@@ -155,6 +155,7 @@ def _search_all(seen: Seen, engine: Engine, progress: Progress) -> Search:
             batch.left, batch.right, batch.rule, batch.score, strict=True
         ):
             asked.add(seen.ids[left], seen.ids[right], rule, score)
+    engine.close()  # its processes have done their part; what they hold is room for what comes
     groups = sorted([seen.ids[place] for place in group] for group in survey.equal_letters())
     return Search(seen, context, judged, asked, groups, survey)
 
