@@ -247,6 +247,18 @@ def test_other_rules_make_the_pass_a_full_one(graph: Graph) -> None:
         graph.resolve(rule_set="lenient")
 
 
+def test_many_new_names_make_the_pass_a_full_one_and_each_is_counted_once(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(passes, "FULL_ABOVE", 4)
+    mention(graph, *words(3))
+    assert graph.resolve().full  # the first
+    mention(graph, *(f"other {word}" for word in words(4)))
+    assert not graph.resolve().full
+    mention(graph, *(f"further {word}" for word in words(5)))
+    assert graph.resolve().full
+
+
 def test_an_empty_graph_is_settled_at_once(graph: Graph) -> None:
     assert figures(graph.resolve()) == (0, 0, 0, 0, 0, 0)
     assert figures(graph.resolve(dry_run=True, full=True)) == (0, 0, 0, 0, 0, 0)

@@ -472,11 +472,6 @@ def test_the_name_index_forgets_deleted_rows(store: SqliteStore) -> None:
         assert tx.names.probe([7, -8]) == {one, two}
         tx.entities.delete([two])
         assert tx.names.probe([7, -8]) == {one}
-        tx.names.set_version("1")
-        tx.names.set_version("2")
-        assert tx.names.version() == "2"
-        tx.names.clear()
-        assert tx.names.unindexed() == [one]
 
 
 def test_rows_of_equal_letters_are_looked_at_again_together(store: SqliteStore) -> None:

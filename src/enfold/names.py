@@ -46,8 +46,8 @@ if TYPE_CHECKING:
 else:
 
     class cached_property:  # noqa: N801
-        """The standard one without its lock, which up to Python 3.11 cost a quarter of the time
-        that reading a name takes. Computing a value twice is harmless here."""
+        """The standard one without its lock, which up to Python 3.11 is taken for every value of
+        every name. Computing a value twice is harmless here."""
 
         def __init__(self, compute: Any) -> None:
             self.compute = compute

@@ -481,13 +481,6 @@ class NameIndex(Protocol):
         """These rows' keys are stored; every row's where None."""
         ...
 
-    def clear(self) -> None: ...
-    def version(self) -> str | None:
-        """What made the keys (versions of names and rules), or None before the first."""
-        ...
-
-    def set_version(self, version: str) -> None: ...
-
 
 class Runs(Protocol):
     """What ran."""

@@ -26,8 +26,9 @@ VERSION: Final = f"names {names.VERSION}, rules {rules.VERSION}"
 """What a graph's suggestions and name index were made with; another version starts them afresh."""
 
 FULL_ABOVE: Final = 2_000
-"""More rows than this to look at (and a twentieth of the graph) make a full pass the cheaper one:
-one name against the index costs about what twenty cost in a survey of all."""
+"""More rows than this to look at, and more than a twentieth of the graph, make the pass a full one:
+one name against the index cost 50 times what a name costs in a survey of 100,000, and 240 times at
+a million (bench/run.py)."""
 
 Row = tuple[str, str | None]
 
@@ -116,7 +117,7 @@ def gather(
     rules.rule_set(wanted.rules)
     fresh = tx.entities.unexamined()
     unindexed = tx.names.unindexed()
-    new = len(fresh) + len(unindexed)
+    new = len({*fresh, *unindexed})
     # Counting a graph reads it all, so it is counted only where that matters.
     many = new > FULL_ABOVE and new > tx.entities.count() // 20
     if full or before != wanted or many:
@@ -373,12 +374,10 @@ def _reasoned(tx: Tx, proposals: list[Proposal], context: Context) -> list[Propo
 def index_names(store: Store, found: Search) -> None:
     """Keep the name index up with a pass. It may fail or be cut off: what is not in the index is
     looked at one by one until the next full pass."""
-    version = f"{VERSION}, {found.context.rules}"
     if found.survey is not None:
         with store.write() as tx:
             tx.names.replace(found.survey.index(found.seen.ids))
             tx.names.mark_indexed(found.seen.ids)
-            tx.names.set_version(version)
         return
     blocks = pairs.blocking(rules.rule_set(found.context.rules))
     with store.write() as tx:

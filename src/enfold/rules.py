@@ -47,7 +47,8 @@ LONGER: Final = 2
 
 COMMON_AT_LEAST: Final = 5
 COMMON_ONE_IN: Final = 10_000
-"""A word is common where at least five names, and one in ten thousand, carry it."""
+"""A word is common where at least five names, and one in ten thousand, carry it. Both are chosen,
+not measured."""
 
 Judge = Callable[[Name, Name, Context], Ruling | None]
 

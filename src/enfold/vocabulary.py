@@ -127,7 +127,6 @@ black | white
 summer | winter | autumn | spring
 day | night
 morning | evening
-import | export
 increase | decrease
 lock | unlock
 attach | detach

@@ -110,9 +110,6 @@ class Decisions:
         which = "undone_at IS NULL" if live_only else "1 = 1"
         return self._where(which, "id DESC LIMIT :limit", limit=limit)
 
-    def many(self, ids: list[int]) -> list[Decision]:
-        return self._where(f"id IN {ID_LIST}", ids=id_list(ids))
-
     def _where(self, condition: str, order: str = "id", **values: object) -> list[Decision]:
         rows = self._sql.all(
             f"SELECT {_COLUMNS} FROM decision WHERE {condition} ORDER BY {order}", **values

@@ -59,21 +59,6 @@ class NameIndex:
         values = {} if ids is None else {"ids": id_list(ids)}
         self._sql.run(f"UPDATE entity SET indexed = 1 WHERE indexed = 0 {which}", **values)
 
-    def clear(self) -> None:
-        self.replace([])
-        self._sql.run("UPDATE entity SET indexed = 0 WHERE indexed = 1")
-
-    def version(self) -> str | None:
-        found: str | None = self._sql.value("SELECT value FROM meta WHERE name = 'name_index'")
-        return found
-
-    def set_version(self, version: str) -> None:
-        self._sql.run(
-            """INSERT INTO meta (name, value) VALUES ('name_index', :version)
-            ON CONFLICT (name) DO UPDATE SET value = excluded.value""",
-            version=version,
-        )
-
 
 def _pages(parts: Iterable[tuple[array[int], array[int]]]) -> Iterator[tuple[int, int, bytes]]:
     page = 0
