@@ -11,7 +11,7 @@ UV ?= uv
 unexport PYTHONPATH
 unexport PYTHONHOME
 
-.PHONY: help demo test check bench docs lock clean
+.PHONY: help demo test check bench suites docs lock clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
@@ -40,6 +40,9 @@ check: $(VENV)/.dev ## lint, format, types, import contracts
 
 bench: $(VENV)/.run ## measure; ARGS="..." is handed on
 	$(BIN)/python bench/run.py $(ARGS)
+
+suites: $(VENV)/.dev ## make the tables in docs/explanation/accuracy.md anew; SETS="FOLDER ..."
+	$(BIN)/python tests/test_suites.py --write $(SETS)
 
 docs: $(VENV)/.dev ## build the documentation into site/
 	$(BIN)/zensical build --clean --strict
