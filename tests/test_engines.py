@@ -26,9 +26,7 @@ from tests.test_pairs import all_against_all, graphs_of_names, mangled, real_nam
 def proposed(names: list[Name], survey: Survey) -> dict[tuple[int, int], str]:
     found = {}
     for batch in survey.propose(Context()):
-        found.update(
-            {(i, j): r for i, j, r in zip(batch.left, batch.right, batch.rule, strict=True)}
-        )
+        found.update({(i, j): rule for i, j, rule, _ in batch.asked})
     return found
 
 
@@ -75,17 +73,16 @@ def test_several_processes_say_the_same_and_end_when_closed(
     monkeypatch.setattr(local, "CHUNK", 150)
     names = real_names()
     engine = local.LocalEngine(2)
-    survey = engine.survey(rows(names), "default", lambda *_: None)
+    survey = engine.survey(range(len(names)), rows(names), "default", lambda *_: None)
     assert proposed(names, survey) == asked(names)
-    ids = [at + 1 for at in range(len(names))]
-    assert index_of(survey, ids) == index_of(Survey(rows(names)), ids)
+    assert index_of(survey) == index_of(Survey(rows(names)))
     assert len(multiprocessing.active_children()) == 2
     engine.close()
     assert multiprocessing.active_children() == []
 
 
-def index_of(survey: Survey, ids: list[int]) -> list[tuple[int, int]]:
-    parts = [pair for keys, rows in survey.index(ids) for pair in zip(keys, rows, strict=True)]
+def index_of(survey: Survey) -> list[tuple[int, int]]:
+    parts = [pair for keys, rows in survey.index() for pair in zip(keys, rows, strict=True)]
     assert [key for key, _ in parts] == sorted(key for key, _ in parts)
     return sorted(parts)
 
@@ -97,7 +94,7 @@ from enfold.engines import local
 if __name__ == "__main__":
     local.CHUNK = 1
     engine = local.LocalEngine(2)
-    engine.survey([("Ada", None), ("Bob", None)], "default", lambda *_: None)
+    engine.survey([1, 2], [("Ada", None), ("Bob", None)], "default", lambda *_: None)
     print(*(child.pid for child in multiprocessing.active_children()), flush=True)
     time.sleep(60)
 """

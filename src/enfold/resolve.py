@@ -10,15 +10,16 @@ over what is new finds what a full pass would, with the context the last full pa
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import chain
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import chain, repeat
+from operator import eq, itemgetter
 from typing import Final
 
 from enfold import conflicts, folds, guard, names, pairs, rules, stars
-from enfold.model import AskedPair, Context, DecidedBy, Proposal, Report, Verdict
+from enfold.asked import Asked
+from enfold.model import Context, DecidedBy, Proposal, Report, Verdict
 from enfold.names import Name
 from enfold.ports import Engine, Progress, Store, Survey, Tx
 
@@ -41,7 +42,7 @@ class Seen:
         ids, rows: every row of the graph (full) or those to look at, with what may be a candidate
             but is not in the index yet.
         fresh: ids of the rows to look at; None where that is all of them.
-        context: the context to rule with; a full pass adds what is common among the names.
+        context: the context to rule with; a full pass adds what it learns of the names.
     """
 
     ids: list[int]
@@ -53,32 +54,6 @@ class Seen:
     @property
     def full(self) -> bool:
         return self.fresh is None
-
-
-@dataclass
-class Asked:
-    """Pairs that rules ask about, held as numbers: a common first name makes thousands."""
-
-    rules: list[str] = field(default_factory=list)
-    left: array[int] = field(default_factory=lambda: array("q"))
-    right: array[int] = field(default_factory=lambda: array("q"))
-    rule: array[int] = field(default_factory=lambda: array("b"))
-    score: array[float] = field(default_factory=lambda: array("d"))
-
-    def add(self, left: int, right: int, rule: str, score: float) -> None:
-        if rule not in self.rules:
-            self.rules.append(rule)
-        self.left.append(left)
-        self.right.append(right)
-        self.rule.append(self.rules.index(rule))
-        self.score.append(score)
-
-    def __len__(self) -> int:
-        return len(self.left)
-
-    def __iter__(self) -> Iterator[AskedPair]:
-        rules = map(self.rules.__getitem__, self.rule)
-        return zip(self.left, self.right, rules, self.score, strict=True)
 
 
 @dataclass(frozen=True)
@@ -122,7 +97,8 @@ def gather(
     many = new > FULL_ABOVE and new > tx.entities.count() // 20
     if full or before != wanted or many:
         ids, rows = _rows(tx.entities.spellings())
-        return Seen(ids, rows, None, replace(wanted, common=frozenset()), tx.entities.count_live())
+        wanted = replace(wanted, common=frozenset(), initials=frozenset())
+        return Seen(ids, rows, None, wanted, tx.entities.count_live())
     found = tx.entities.many(sorted({*fresh, *unindexed}))
     ids, rows = _rows((e.id, e.spelling, e.type) for e in found.values())
     live = len({found[row].canonical_id for row in fresh})
@@ -147,17 +123,14 @@ def search(store: Store, seen: Seen, engine: Engine, progress: Progress) -> Sear
 
 
 def _search_all(seen: Seen, engine: Engine, progress: Progress) -> Search:
-    survey = engine.survey(seen.rows, seen.context.rules, progress)
-    context = replace(seen.context, common=survey.common)
+    survey = engine.survey(seen.ids, seen.rows, seen.context.rules, progress)
+    context = replace(seen.context, common=survey.common, initials=survey.initials)
     asked, judged = Asked(), 0
     for batch in survey.propose(context):
         judged += batch.judged
-        for left, right, rule, score in zip(
-            batch.left, batch.right, batch.rule, batch.score, strict=True
-        ):
-            asked.add(seen.ids[left], seen.ids[right], rule, score)
+        asked.extend(batch.asked)
     engine.close()  # its processes have done their part; what they hold is room for what comes
-    groups = sorted([seen.ids[place] for place in group] for group in survey.equal_letters())
+    groups = sorted(survey.equal_letters())
     return Search(seen, context, judged, asked, groups, survey)
 
 
@@ -211,9 +184,9 @@ def apply(
     progress("folding", 0, 0)
     plan = stars.settle(tx, groups, found.context)
     batch = folds.fold_batch(tx, plan.folds, decided_by=DecidedBy.RULE, run_id=run_id)
-    closed = _closed(tx, found, plan.asked)
-    skipped = plan.settled + len(batch.refused) + _count_closed(closed, found.asked, plan.asked)
-    _store_asked(tx, found, plan.asked, stale)
+    asked = found.asked.plus(plan.asked)
+    opened = _store_asked(tx, found, asked, stale)
+    skipped = plan.settled + len(batch.refused) + len(asked) - opened
     progress("asking", 0, 0)
     queued, conflict_ids = _refill(tx, found.context)
     deferred = tx.suggestions.count_open()
@@ -273,7 +246,7 @@ def run(
             tx.runs.finish(run_id, figures(report))
         return report
     with store.read() as tx:
-        folding = backup and bool(stars.settle(tx, found.groups, found.context).folds)
+        folding = backup and stars.any_fold(tx, found.groups, found.context)
     done = guard.guarded(
         store,
         "resolve",
@@ -294,60 +267,39 @@ def figures(report: Report) -> dict[str, object]:
 
 def _changed_since(tx: Tx, seen: Seen) -> set[int]:
     """Rows that are gone, or have another type, since the snapshot: the next pass looks at them."""
-    if seen.full:
-        now = {row: kind for row, _, kind in tx.entities.spellings()}
+    then = zip(seen.ids, map(itemgetter(1), seen.rows), strict=True)
+    if not seen.full:
+        now = {(row, e.type) for row, e in tx.entities.many(seen.ids).items()}
+    elif all(map(eq, then, chain(tx.entities.types(), repeat(None)))):
+        return set()  # as a rule; what is new stands behind
     else:
-        now = {row: e.type for row, e in tx.entities.many(seen.ids).items()}
-    unseen = object()
-    return {
-        row
-        for row, (_, kind) in zip(seen.ids, seen.rows, strict=True)
-        if now.get(row, unseen) != kind
-    }
+        now = set(tx.entities.types())
+        then = zip(seen.ids, map(itemgetter(1), seen.rows), strict=True)
+    return {row for row, kind in then if (row, kind) not in now}
 
 
-Closed = tuple[dict[int, int], set[tuple[int, int]]]
-
-
-def _closed(tx: Tx, found: Search, asked: Sequence[AskedPair]) -> Closed:
-    """(absorbed row → root, pairs of roots that are queued or settled apart); of the rows found
-    alone where they are few."""
-    pending = tx.conflicts.pending_pairs()
-    if found.seen.full:
-        return tx.entities.absorbed(), pending.union(tx.decisions.apart_roots())
-    pairs_found = chain(found.asked, asked)
-    root_of = tx.entities.roots([row for left, right, _, _ in pairs_found for row in (left, right)])
-    apart = tx.decisions.apart_roots(around=sorted(set(root_of.values())))
-    return root_of, pending.union(apart)
-
-
-def _count_closed(closed: Closed, *found: Iterable[AskedPair]) -> int:
-    """How many of the pairs found are one, queued, settled apart, or the same question again."""
-    root_of, shut = closed
-    seen: set[tuple[int, int]] = set()
-    count = 0
-    for left, right, _, _ in chain(*found):
-        low, high = root_of.get(left, left), root_of.get(right, right)
-        roots = (low, high) if low < high else (high, low)
-        if low == high or roots in shut or roots in seen:
-            count += 1
-        else:
-            seen.add(roots)
-    return count
-
-
-def _store_asked(tx: Tx, found: Search, grouped: list[AskedPair], stale: set[int]) -> None:
-    asked: Iterable[AskedPair] = chain(grouped, found.asked)
-    if stale:
-        asked = (pair for pair in asked if pair[0] not in stale and pair[1] not in stale)
+def _store_asked(tx: Tx, found: Search, asked: Asked, stale: set[int]) -> int:
+    """Keep what the rules ask; how many open pairs of entities it comes down to."""
     seen = found.seen
     if seen.fresh is None:
-        tx.suggestions.replace_all(asked)
-        tx.entities.mark_examined([row for row in seen.ids if row not in stale])
-    else:
-        looked_at = sorted(seen.fresh - stale)
-        tx.suggestions.replace_for(looked_at, asked)
-        tx.entities.mark_examined(looked_at)
+        opened = tx.suggestions.replace_all(asked.columns().without(stale))
+        tx.entities.mark_all_examined(max(seen.ids, default=0), sorted(stale))
+        return opened
+    looked_at = sorted(seen.fresh - stale)
+    opened = _count_open(tx, asked)
+    kept = (pair for pair in asked if pair[0] not in stale and pair[1] not in stale)
+    tx.suggestions.replace_for(looked_at, kept)
+    tx.entities.mark_examined(looked_at)
+    return opened
+
+
+def _count_open(tx: Tx, asked: Asked) -> int:
+    if not len(asked):
+        return 0
+    root_of = tx.entities.roots([*asked.left, *asked.right])
+    apart = tx.decisions.apart_roots(around=sorted(set(root_of.values())))
+    shut = tx.conflicts.pending_pairs().union(apart)
+    return len(asked.columns().between(root_of, shut)[2])
 
 
 def _refill(tx: Tx, context: Context) -> tuple[list[Proposal], list[int]]:
@@ -376,8 +328,8 @@ def index_names(store: Store, found: Search) -> None:
     looked at one by one until the next full pass."""
     if found.survey is not None:
         with store.write() as tx:
-            tx.names.replace(found.survey.index(found.seen.ids))
-            tx.names.mark_indexed(found.seen.ids)
+            tx.names.replace(found.survey.index())
+            tx.names.mark_indexed(max(found.seen.ids, default=0))
         return
     blocks = pairs.blocking(rules.rule_set(found.context.rules))
     with store.write() as tx:
@@ -385,4 +337,5 @@ def index_names(store: Store, found: Search) -> None:
         for row in rows.values():
             keys_of_row = pairs.index_keys(Name(row.spelling, row.type), blocks)
             tx.names.add((key, row.id) for key in keys_of_row)
-        tx.names.mark_indexed(sorted(rows))
+        if rows:
+            tx.names.mark_indexed(max(rows))

@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from rapidfuzz.distance import OSA
-from rapidfuzz.process import cpdist
 
 from enfold import pairs, rules
-from enfold.engines.spelling import U32, U64, Forms, neighbours, tasks
+from enfold.asked import Asked
+from enfold.engines import spelling
+from enfold.engines.spelling import U32, U64, Written
 from enfold.model import Context, Verdict
 from enfold.names import Name
 from enfold.ports import Progress
@@ -77,46 +77,37 @@ class Keyed:
         return Keyed(self.keys[order], self.at[order])
 
 
-Spelled = dict[int, tuple[list[str], list[tuple[str, ...]], list[int]]]
-"""By length, (texts, their pieces or () where an edit may fall anywhere, places): the forms of
-names that edits are counted on."""
-
-
 @dataclass(frozen=True)
 class Read:
     """What reading some names gave, by their place among them.
 
     Attributes:
-        offers, seeks, segments: the keys of ``pairs``.
+        offers, seeks: the keys of ``pairs``.
         letters: [names] hashes of their letters.
-        forms: what spelling is compared by.
+        forms: what spelling is compared by, by length.
         words: in how many names each word stands.
+        initials: two initials → how names that have them begin, two of them where there are more.
     """
 
     offers: Keyed
     seeks: Keyed
-    segments: Keyed
     letters: U64
-    forms: Spelled
+    forms: dict[int, Written]
     words: Counter[str]
+    initials: dict[str, set[str]]
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Some of a survey's proposals, by place in the rows given.
+    """Some of a survey's proposals.
 
     Attributes:
         judged: pairs ruled in this batch.
-        left, right: places, left before right.
-        rule: names of the rules that ask.
-        score: their scores.
+        asked: those that a rule asks about.
     """
 
     judged: int
-    left: list[int]
-    right: list[int]
-    rule: list[str]
-    score: list[float]
+    asked: Asked
 
 
 def read_names(rows: Sequence[Row], rule_set: str) -> Read:
@@ -126,26 +117,29 @@ def read_names(rows: Sequence[Row], rule_set: str) -> Read:
     spelled = any(rule.name == "spelling" for rule in chosen)
     offers: list[set[int]] = []
     seeks: list[set[int]] = []
-    segments: list[set[int]] = []
     letters: list[int] = []
-    forms: Spelled = {}
+    forms = spelling.Reading()
     words: Counter[str] = Counter()
-    for place, (spelling, kind) in enumerate(rows):
-        name = Name(spelling, kind)
+    initials: dict[str, set[str]] = {}
+    for place, (written, kind) in enumerate(rows):
+        name = Name(written, kind)
         offers.append(pairs.offers(name, blocks))
         seeks.append(pairs.seeks(name, blocks))
         letters.append(pairs.hashed(name.letters))
         words.update(set(name.words))
+        if begun := rules.beginnings(name):
+            _begun(initials, *begun)
         if spelled:
-            segments.append(pairs.segments(name))
-            for pieces in pairs.edit_forms(name):
-                text = "".join(pieces)
-                texts, cut, places = forms.setdefault(len(text), ([], [], []))
-                texts.append(text)
-                cut.append(pieces if len(pieces) > 1 else ())
-                places.append(place)
+            forms.add(place, name)
     hashes = np.array(letters, dtype=np.uint64)
-    return Read(Keyed.of(offers), Keyed.of(seeks), Keyed.of(segments), hashes, forms, words)
+    return Read(Keyed.of(offers), Keyed.of(seeks), hashes, forms.written(), words, initials)
+
+
+def _begun(initials: dict[str, set[str]], run: str, name: str) -> None:
+    """Add a name to those of its initials; of more than one, two are enough to know."""
+    names = initials.setdefault(run, set())
+    if len(names) < 2:
+        names.add(name)
 
 
 def rule_pairs(
@@ -153,15 +147,12 @@ def rule_pairs(
 ) -> Batch:
     """Rule pairs of these rows, given by place, and keep those a rule asks about. A task."""
     names = [Name(spelling, kind) for spelling, kind in rows]
-    kept = Batch(len(left), [], [], [], [])
+    kept = Asked()
     for i, j in zip(left, right, strict=True):
         ruling = rules.rule_on(names[i], names[j], context)
         if ruling.verdict is Verdict.ASK:
-            kept.left.append(i)
-            kept.right.append(j)
-            kept.rule.append(ruling.rule)
-            kept.score.append(ruling.score)
-    return kept
+            kept.add(i, j, ruling.rule, ruling.score)
+    return Batch(len(left), kept)
 
 
 def run_ahead(
@@ -181,7 +172,8 @@ def run_ahead(
 
 
 class Survey:
-    """The names of a graph, read once, and the pairs among them that rules ask about.
+    """The names of a graph, read once, and the pairs among them that rules ask about. What it says
+    of a row it says by its id, or by its place where no ids are given.
 
     Pairs of equal letters are not among them: those are ruled in their groups (see ``resolve``).
     """
@@ -192,37 +184,42 @@ class Survey:
         rule_set: str = "default",
         executor: Executor | None = None,
         progress: Progress | None = None,
+        ids: Sequence[int] | None = None,
     ) -> None:
         self._rows = rows
+        self._ids = np.arange(len(rows)) if ids is None else np.array(ids, dtype=np.int64)
         self._executor = executor
         self._progress = progress or (lambda *_: None)
         self._words: Counter[str] = Counter()
-        self._forms: Spelled = {}
+        self._begun: dict[str, set[str]] = {}
+        forms: dict[int, list[tuple[int, Written]]] = {}
         chunks = [rows[at : at + CHUNK] for at in range(0, len(rows), CHUNK)]
         starts = list(range(0, len(rows), CHUNK))
         parts: list[Read] = []
         for read in run_ahead(executor, read_names, ((chunk, rule_set) for chunk in chunks)):
-            self._add_forms(read.forms, starts[len(parts)])
+            for length, written in read.forms.items():
+                forms.setdefault(length, []).append((starts[len(parts)], written))
             self._words.update(read.words)
-            parts.append(replace(read, forms={}, words=Counter()))
+            for run, names in read.initials.items():
+                for name in names:
+                    _begun(self._begun, run, name)
+            parts.append(replace(read, forms={}, words=Counter(), initials={}))
             self._progress("reading names", min(len(parts) * CHUNK, len(rows)), len(rows))
         self._offers = Keyed.joined([part.offers for part in parts], starts).in_order()
         self._seeks = Keyed.joined([part.seeks for part in parts], starts).in_order()
-        self._segments = Keyed.joined([part.segments for part in parts], starts)
+        self._written = {length: spelling.joined(forms.pop(length)) for length in sorted(forms)}
         letters = [np.empty(0, np.uint64), *(part.letters for part in parts)]
         self._letters = np.concatenate(letters)
-
-    def _add_forms(self, forms: Spelled, start: int) -> None:
-        for length, (texts, cut, places) in forms.items():
-            mine = self._forms.setdefault(length, ([], [], []))
-            mine[0].extend(texts)
-            mine[1].extend(cut)
-            mine[2].extend(place + start for place in places)
 
     @property
     def common(self) -> frozenset[str]:
         """The words that are common among these names."""
         return rules.common_among(self._words, len(self._rows))
+
+    @property
+    def initials(self) -> frozenset[str]:
+        """Two initials that one of these names alone has."""
+        return rules.alone_among(self._begun)
 
     def candidates(self) -> U64:
         """The places of every candidate pair, packed as lower << 32 | higher, sorted, once each."""
@@ -249,43 +246,42 @@ class Survey:
         order: list[npt.NDArray[Any]] = []
         done = 0
         for batch in run_ahead(self._executor, rule_pairs, parts()):
-            places = order.pop(0)
+            batch.asked.renumber(self._ids[order.pop(0)])
             done += batch.judged
             self._progress("ruling pairs", done, total)
-            yield Batch(
-                batch.judged,
-                [int(places[i]) for i in batch.left],
-                [int(places[j]) for j in batch.right],
-                batch.rule,
-                batch.score,
-            )
+            yield batch
 
     def equal_letters(self) -> Iterator[list[int]]:
-        """The places of every two or more names of the same letters."""
+        """The rows of every two or more names of the same letters."""
         order = np.argsort(self._letters, kind="stable")
         letters = self._letters[order]
         edges = np.flatnonzero(np.concatenate(([True], letters[1:] != letters[:-1], [True])))
         for first, last in zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True):
             if last - first > 1 and letters[first] != NO_LETTERS:
-                yield order[first:last].tolist()
+                yield self._ids[order[first:last]].tolist()
 
-    def index(self, ids: Sequence[int]) -> Iterator[tuple[array[int], array[int]]]:
-        """The keys of the name index (see ``pairs.index_keys``) in ascending order, and the id of
-        the row of each, in parts."""
+    def index(self) -> Iterator[tuple[array[int], array[int]]]:
+        """The keys of the name index (see ``pairs.index_keys``) in ascending order, and the row of
+        each, in parts."""
         sought = self._seeks.keys ^ np.uint64(pairs.SEEK_SALT)
-        keys = np.concatenate([self._offers.keys, sought, self._segments.keys]).view(np.int64)
-        at = np.concatenate([self._offers.at, self._seeks.at, self._segments.at])
-        rows = np.asarray(ids, dtype=np.int64)
+        segments = list(spelling.segment_keys(self._written))
+        keyed = [(self._offers.keys, self._offers.at), (sought, self._seeks.at), *segments]
+        keys = np.concatenate([keys for keys, _ in keyed]).view(np.int64)
+        at = np.concatenate([at for _, at in keyed])
         bounds = np.linspace(-(2**63), 2**63, INDEX_PARTS + 1)[1:-1].astype(np.int64)
         part_of = np.searchsorted(bounds, keys, "right").astype(np.uint8)
         for part in range(INDEX_PARTS):
             mine = np.flatnonzero(part_of == part)
-            mine = mine[np.argsort(keys[mine])]
-            yield array("q", keys[mine].tobytes()), array("q", rows[at[mine]].tobytes())
+            mine = mine[np.lexsort((at[mine], keys[mine]))]
+            of, row = keys[mine], at[mine]
+            once = np.ones(len(mine), dtype=np.bool_)
+            once[1:] = (of[1:] != of[:-1]) | (row[1:] != row[:-1])
+            yield array("q", of[once].tobytes()), array("q", self._ids[row[once]].tobytes())
 
     def _by_keys(self) -> U64:
         """Names that seek what others offer."""
-        offers, seeks = self._offers, self._seeks  # both in order: the search walks, not jumps
+        offers, seeks = self._offers, self._without_shared_initials()
+        # Both are in order: the search walks, not jumps.
         first = np.searchsorted(offers.keys, seeks.keys, "left")
         count = np.searchsorted(offers.keys, seeks.keys, "right") - first
         hit = np.flatnonzero(count)
@@ -302,69 +298,27 @@ class Survey:
             found.append(np.unique((low << np.uint64(32)) | high))
         return np.unique(np.concatenate(found))
 
+    def _without_shared_initials(self) -> Keyed:
+        """What is sought, but for initials that several names have: no rule asks about those, and
+        in a large graph they are names of any two words."""
+        alone = self.initials
+        shared = [pairs.initials_key(run) for run in self._begun if run not in alone]
+        if not shared:
+            return self._seeks
+        hashes = np.array([pairs.hashed(key) for key in shared], dtype=np.uint64)
+        kept = ~np.isin(self._seeks.keys, hashes)
+        return Keyed(self._seeks.keys[kept], self._seeks.at[kept])
+
     def _by_spelling(self) -> U64:
         """Names within the edit tolerance of each other."""
-        texts, holders, by_length = self._distinct_forms()
-        self._forms = {}  # used up; what comes next needs the room
-        bits = max(1, (len(texts) - 1).bit_length())
-        groups = list(tasks(by_length))
+        forms = spelling.distinct(self._written)
+        groups = list(spelling.tasks(forms.by_length))
         found = [np.empty(0, np.uint64)]
-        for done, close in enumerate(
-            run_ahead(self._executor, neighbours, ((g, bits) for g in groups)), 1
-        ):
-            left, right = close >> np.uint64(32), close & np.uint64(0xFFFFFFFF)
-            near = self._within(texts, left, right)
-            found.append(close[near])
-            self._progress("comparing spellings", done, len(groups))
-        close = np.unique(np.concatenate(found))
-        return _spread(close, holders)
-
-    def _distinct_forms(self) -> tuple[npt.NDArray[Any], list[list[int]], dict[int, Forms]]:
-        """Every different form once: its text, who has it, and the arrays by length."""
-        texts: list[str] = []
-        holders: list[list[int]] = []
-        by_length: dict[int, Forms] = {}
-        for length, (spelled, cut, places) in self._forms.items():
-            known: dict[tuple[str, tuple[str, ...]], int] = {}
-            start = len(texts)
-            for text, pieces, place in zip(spelled, cut, places, strict=True):
-                number = known.setdefault((text, pieces), len(known))
-                if number == len(holders) - start:
-                    holders.append([place])
-                    texts.append(text)
-                else:
-                    holders[start + number].append(place)
-            fresh = texts[start:]
-            codes = np.frombuffer("".join(fresh).encode("utf-32-le"), dtype=np.uint32)
-            free = None
-            if any(pieces for _, pieces in known):
-                free = np.ones((len(fresh), length), dtype=np.bool_)
-                for number, (_, pieces) in enumerate(known):
-                    if pieces:
-                        free[number] = False
-                        free[number, pairs.free_positions(pieces)] = True
-            ids = np.arange(start, len(texts), dtype=np.uint32)
-            by_length[length] = Forms(codes.reshape(len(fresh), length), free, ids)
-        return np.array(texts, dtype=object), holders, by_length
-
-    @staticmethod
-    def _within(texts: npt.NDArray[Any], left: U64, right: U64) -> npt.NDArray[np.bool_]:
-        """Which pairs of forms are two edits or fewer apart."""
-        if not left.size:
-            return np.empty(0, np.bool_)
-        apart = cpdist(texts[left], texts[right], scorer=OSA.distance, score_cutoff=2)
-        return np.asarray(apart <= 2)
-
-
-def _spread(close: U64, holders: list[list[int]]) -> U64:
-    """Pairs of forms as pairs of the names that have them."""
-    found: list[int] = []
-    for packed in close.tolist():
-        for left in holders[packed >> 32]:
-            for right in holders[packed & 0xFFFFFFFF]:
-                if left != right:
-                    found.append(min(left, right) << 32 | max(left, right))
-    return np.unique(np.array(found, dtype=np.uint64))
+        arguments = ((group, forms.bits) for group in groups)
+        for close in run_ahead(self._executor, spelling.neighbours, arguments):
+            found.append(forms.within(close))
+            self._progress("comparing spellings", len(found) - 1, len(groups))
+        return forms.of_names(np.unique(np.concatenate(found)))
 
 
 def _begin(registered: Mapping[str, pairs.Registered]) -> None:
@@ -395,8 +349,10 @@ class LocalEngine:
         self._workers = workers
         self._pool: ProcessPoolExecutor | None = None
 
-    def survey(self, rows: Sequence[Row], rules: str, progress: Progress) -> Survey:
-        return Survey(rows, rules, self._executor(len(rows)), progress)
+    def survey(
+        self, ids: Sequence[int], rows: Sequence[Row], rules: str, progress: Progress
+    ) -> Survey:
+        return Survey(rows, rules, self._executor(len(rows)), progress, ids)
 
     def close(self) -> None:
         """End the processes."""

@@ -8,21 +8,29 @@ of what is left, so memory follows the largest such group and not the whole.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from rapidfuzz.distance import OSA
+from rapidfuzz.process import cpdist
 
+from enfold import pairs
+from enfold.names import Name
 from enfold.rules import ONE_PLACE, tolerance
 
 U64 = npt.NDArray[np.uint64]
 U32 = npt.NDArray[np.uint32]
 Bool = npt.NDArray[np.bool_]
 
-_BASE = 0x9E37_79B9_7F4A_7C15
+_BASE = pairs.BASE
 _MASK = (1 << 64) - 1
 _INVERSE = pow(_BASE, -1, 1 << 64)
+_FIXED = np.uint32(1 << 24)
+"""Marks a character that no edit may touch; above every code point."""
+
+_HALF = np.uint64(0xFFFFFFFF)
 
 
 @dataclass(frozen=True)
@@ -40,8 +48,166 @@ class Forms:
     ids: U32
 
 
+@dataclass(frozen=True)
+class Written:
+    """Forms of one length as names have them, one row for each name that has one.
+
+    Attributes:
+        codes, free: as of ``Forms``.
+        places: [rows] the name's place.
+    """
+
+    codes: U32
+    free: Bool | None
+    places: U32
+
+
+class Reading:
+    """Collects the forms of names while they are read."""
+
+    def __init__(self) -> None:
+        self._by_length: dict[int, tuple[list[str], list[int], dict[int, list[int]]]] = {}
+
+    def add(self, place: int, name: Name) -> None:
+        for pieces in pairs.edit_forms(name):
+            text = pieces[0] if len(pieces) == 1 else "".join(pieces)
+            length = len(text)
+            if length not in self._by_length:
+                self._by_length[length] = ([], [], {})
+            texts, places, cut = self._by_length[length]
+            if len(pieces) > 1:
+                cut[len(texts)] = pairs.free_positions(pieces)
+            texts.append(text)
+            places.append(place)
+
+    def written(self) -> dict[int, Written]:
+        """What was collected, by length."""
+        return {length: _written(length, *rest) for length, rest in self._by_length.items()}
+
+
+def _written(
+    length: int, texts: list[str], places: list[int], cut: dict[int, list[int]]
+) -> Written:
+    codes = np.frombuffer("".join(texts).encode("utf-32-le"), dtype=np.uint32)
+    free: Bool | None = None
+    if cut:
+        free = np.ones((len(texts), length), dtype=np.bool_)
+        for row, positions in cut.items():
+            free[row] = False
+            free[row, positions] = True
+    return Written(codes.reshape(len(texts), length), free, np.array(places, dtype=np.uint32))
+
+
+def joined(parts: Sequence[tuple[int, Written]]) -> Written:
+    """Parts of one length, each with the place of its first name."""
+    free = None
+    if any(part.free is not None for _, part in parts):
+        frees = (np.ones_like(p.codes, np.bool_) if p.free is None else p.free for _, p in parts)
+        free = np.concatenate(list(frees))
+    places = [part.places + np.uint32(start) for start, part in parts]
+    return Written(np.concatenate([p.codes for _, p in parts]), free, np.concatenate(places))
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """Every different form once, numbered through all lengths.
+
+    Attributes:
+        by_length: the forms.
+        first: [lengths + 1] the number of each length's first form.
+        lengths: the lengths, ascending.
+        starts: [forms + 1] where in ``places`` the names of each form stand.
+        places: the names that have each form, form by form.
+    """
+
+    by_length: dict[int, Forms]
+    first: npt.NDArray[np.int64]
+    lengths: list[int]
+    starts: npt.NDArray[np.int64]
+    places: U32
+
+    @property
+    def bits(self) -> int:
+        """How many bits a form's number takes."""
+        return max(1, (int(self.first[-1]) - 1).bit_length())
+
+    def within(self, close: U64) -> U64:
+        """Those of the pairs of forms that are two edits or fewer apart."""
+        if not close.size:
+            return close
+        left, right = close >> np.uint64(32), close & _HALF
+        numbers, at = np.unique(np.concatenate([left, right]), return_inverse=True)
+        texts = self._texts(numbers)
+        apart = cpdist(
+            texts[at[: close.size]], texts[at[close.size :]], scorer=OSA.distance, score_cutoff=2
+        )
+        return close[np.asarray(apart <= 2)]
+
+    def _texts(self, numbers: U64) -> npt.NDArray[np.object_]:
+        """The texts of forms, given by ascending number."""
+        texts = np.empty(len(numbers), dtype=object)
+        edges = np.searchsorted(numbers, self.first.astype(np.uint64))
+        firsts, edge = self.first[:-1].tolist(), edges.tolist()
+        for length, first, low, high in zip(self.lengths, firsts, edge[:-1], edge[1:], strict=True):
+            rows = numbers[low:high].astype(np.int64) - first
+            text = self.by_length[length].codes[rows].tobytes().decode("utf-32-le")
+            cut = range(0, len(text), length)
+            texts[low:high] = [text[at : at + length] for at in cut]
+        return texts
+
+    def of_names(self, close: U64) -> U64:
+        """Pairs of forms as pairs of the names that have them, packed, sorted, once each."""
+        left, right = (close >> np.uint64(32)).astype(np.int64), (close & _HALF).astype(np.int64)
+        count = np.diff(self.starts)
+        many = count[left] * count[right]
+        inner = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
+        width = np.repeat(count[right], many)
+        here = self.places[np.repeat(self.starts[left], many) + inner // np.maximum(width, 1)]
+        there = self.places[np.repeat(self.starts[right], many) + inner % np.maximum(width, 1)]
+        low, high = np.minimum(here, there), np.maximum(here, there)
+        packed = (low.astype(np.uint64) << np.uint64(32)) | high
+        return np.unique(packed[low != high])
+
+
+def distinct(written: dict[int, Written]) -> Distinct:
+    """The different forms among those written: one text with one set of places for edits."""
+    by_length: dict[int, Forms] = {}
+    counts, places, first = [], [], [0]
+    lengths = sorted(written)
+    for length in lengths:
+        mine = written[length]
+        marked = mine.codes if mine.free is None else mine.codes | (~mine.free * _FIXED)
+        hashes = _prefix_sums(marked)[length]
+        order = np.argsort(hashes, kind="stable")
+        hashes = hashes[order]
+        edges = np.flatnonzero(np.concatenate(([True], hashes[1:] != hashes[:-1])))
+        chosen = order[edges]
+        ids = np.arange(first[-1], first[-1] + len(edges), dtype=np.uint32)
+        free = None if mine.free is None else mine.free[chosen]
+        by_length[length] = Forms(mine.codes[chosen], free, ids)
+        counts.append(np.diff(np.append(edges, len(order))))
+        places.append(mine.places[order])
+        first.append(first[-1] + len(edges))
+    starts = np.concatenate([np.zeros(1, np.int64), *counts]).cumsum()
+    whole = np.concatenate([np.empty(0, np.uint32), *places])
+    return Distinct(by_length, np.array(first), lengths, starts, whole)
+
+
+def segment_keys(written: dict[int, Written]) -> Iterator[tuple[U64, U32]]:
+    """The keys of ``pairs.segments``, each with the place of its name. A name of two forms may give
+    one key twice."""
+    for length, mine in written.items():
+        terms = _mixed(mine.codes.T.astype(np.uint64) + np.uint64(pairs.CODE_SALT))
+        for part, (start, end) in enumerate(pairs.cuts(length)):
+            salt = np.uint64(pairs.segment_salt(length, part))
+            value = np.full(len(mine.places), salt, dtype=np.uint64)
+            for column in range(start, end):
+                value = value * np.uint64(_BASE) + terms[column]
+            yield _mixed(value), mine.places
+
+
 def _mixed(values: U64) -> U64:
-    """A finalizer that spreads every bit over the word."""
+    """``pairs.mixed`` over an array."""
     values = values ^ (values >> np.uint64(33))
     values = values * np.uint64(0xFF51AFD7ED558CCD)
     values = values ^ (values >> np.uint64(33))
@@ -54,7 +220,7 @@ def _prefix_sums(codes: U32) -> U64:
     rows, length = codes.shape
     powers = np.array([pow(_BASE, at, 1 << 64) for at in range(length)], dtype=np.uint64)
     sums = np.zeros((length + 1, rows), dtype=np.uint64)
-    terms = _mixed(codes.T.astype(np.uint64) + np.uint64(0x5BD1E995)) * powers[:, None]
+    terms = _mixed(codes.T.astype(np.uint64) + np.uint64(pairs.CODE_SALT)) * powers[:, None]
     np.cumsum(terms, axis=0, out=sums[1:])
     return sums
 
