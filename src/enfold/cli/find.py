@@ -1,4 +1,4 @@
-"""Commands that ask the graph: find, related, show."""
+"""Commands that ask the graph: find, search, related, show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from enfold.cli.app import ASK, Call, Limit, command
 from enfold.cli.render import text
 from enfold.cli.terminal import Line, Terminal
 from enfold.errors import Conflict, NotFound
-from enfold.model import UNKNOWN, Ambiguous, Entity, Found, Link, Neighbour, Related, Unknown
+from enfold.model import UNKNOWN, Ambiguous, Entity, Found, Hit, Link, Neighbour, Related, Unknown
 
 if TYPE_CHECKING:
     from enfold.model import Described
@@ -117,6 +117,61 @@ def _names(names: Sequence[str], most: int = 20) -> Text:
     shown = Text(", ").join([render.name(one) for one in names[:most]])
     left = len(names) - most
     return text(shown, (f" and {left:,} more", "dim") if left > 0 else "")
+
+
+@command(
+    "search",
+    ASK,
+    "enfold search postgers",
+    "enfold search lovelace --type person --limit 5",
+    note="How a spelling matches: exact; letters (the same, but for punctuation, accents, script); "
+    "prefix; word (all that was typed are words of it); substring; fuzzy; rule (a rule would ask "
+    "whether the two are one). The score is 1 for the name itself, and at least 0.55. Exit code 3 "
+    "where nothing reads alike.",
+)
+def search(
+    call: Call,
+    asked: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT", help="A name, a part of one, or as near as you can spell it."
+        ),
+    ],
+    kind: Annotated[
+        str | None,
+        typer.Option("--type", metavar="TYPE", help="Only entities of this type."),
+    ] = None,
+    limit: Limit = 20,
+) -> int:
+    """List the entities that are spelled like a text, with how alike.
+
+    A part of a name will do, a misspelt word, words in another order, other accents or another
+    script. An alias leads to its entity and is shown behind it."""
+    with call.graph() as graph:
+        hits = graph.search(asked, type=kind, limit=limit)
+    if call.terminal.as_json:
+        result, note = ("found", None) if hits else ("unknown", UNKNOWN)
+        call.terminal.document({"result": result, "asked": asked, "hits": hits, "note": note})
+    elif hits:
+        call.terminal.lines([_hit(one) for one in hits], right=(0,))
+    else:
+        call.terminal.line(text(("Unknown: ", "yellow"), render.quoted(asked)))
+        call.terminal.line(render.sentence(UNKNOWN), indent=2)
+    return exits.DONE if hits else exits.CODES[NotFound]
+
+
+def _hit(one: Hit) -> Line:
+    row = one.entity
+    matched = text((" by ", "dim"), render.quoted(one.matched)) if one.alias else ""
+    return Line(
+        [
+            text((f"id:{row.id}", "bold")),
+            text(render.name(row.name), matched),
+            text((f"{one.how} {one.score:.2f}", "dim")),
+            text((render.cut(row.type or "no type"), "dim")),
+            text((render.count(row.mentions, "mention"), "dim")),
+        ]
+    )
 
 
 @command(
