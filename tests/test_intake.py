@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from enfold import folds, formats
-from enfold import intake as intake_module
 from enfold.intake import intake
+from enfold.intake import mentions as in_texts
 from enfold.model import (
     DecidedBy,
     EntityRecord,
@@ -488,7 +488,7 @@ def test_a_small_import_reads_no_name_that_its_texts_do_not_hold(
 def test_a_large_import_reads_every_name_once(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(intake_module, "BATCH", 10)
+    monkeypatch.setattr(in_texts, "BATCH", 10)
     read: list[int] = []
     spellings = Entities.spellings
 
@@ -505,8 +505,8 @@ def test_a_large_import_reads_every_name_once(
 def test_either_way_of_looking_makes_the_same_mentions(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     for runs_a_name in (0, 1_000_000):
-        monkeypatch.setattr(intake_module, "RUNS_A_NAME", runs_a_name)
-        monkeypatch.setattr(intake_module, "LOOKUPS", 100)
+        monkeypatch.setattr(in_texts, "RUNS_A_NAME", runs_a_name)
+        monkeypatch.setattr(in_texts, "LOOKUPS", 100)
         store = open_store(":memory:")
         take_file(store, EXAMPLES / "attraccess" / "memory.jsonl")
         take_file(store, EXAMPLES / "dmetrics" / "memory.jsonl")

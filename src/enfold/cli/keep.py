@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
 from enfold.cli import exits, render
 from enfold.cli.app import KEEP, MOST, Call, Limit, command
-from enfold.cli.look import All, Files, aside, taken
+from enfold.cli.look import All, Files, TrustIds, aside, taken
 from enfold.cli.naming import Yes
 from enfold.cli.render import text
 from enfold.cli.terminal import Line, Terminal
-from enfold.errors import Invalid, Refused
 
 if TYPE_CHECKING:
+    from enfold.formats.target import Exported
     from enfold.model import CheckReport, Imported, Run, SetAside, Summary
 
 NAMES_SHOWN = 10
@@ -31,23 +28,24 @@ NAMES_SHOWN = 10
     KEEP,
     "enfold import memory.jsonl",
     "enfold import entities.csv relations.csv --db work.db",
+    "enfold import graphrag/output --trust-ids",
     note="All of the files are taken or none. Taking a file again makes nothing.",
 )
-def import_(call: Call, files: Files, everything: All = False) -> None:
-    """Take graph files in: MCP memory JSONL or CSV.
+def import_(call: Call, files: Files, trust_ids: TrustIds = False, everything: All = False) -> None:
+    """Take graph files and folders in, of any format that is read.
 
     The format is told from the content. What can't be taken is set aside, line by line, with the
     reason."""
     from enfold import formats
 
     for path in files:  # so that a file of no use leaves no graph behind
-        if str(path) != "-":  # standard input can be looked at but once
+        if path.is_dir() or path.is_file():  # what streams can be looked at but once
             formats.recognise(path)
     with (
         call.graph(write=True, create=True) as graph,
         call.terminal.progress() as progress,
     ):
-        done = graph.import_files(*files, progress=progress)
+        done = graph.import_files(*files, trust_ids=trust_ids, progress=progress)
     terminal = call.terminal
     if terminal.as_json:
         terminal.document(done)
@@ -88,100 +86,61 @@ def _minted(terminal: Terminal, minted: Sequence[str], everything: bool) -> None
     KEEP,
     "enfold export > clean.jsonl",
     "enfold export --format csv --out clean.csv",
-    note="With --out the file is there whole or not at all. With --json and no --out, the document "
-    "holds the export as its text.",
+    "enfold export --format graphrag --out clean/",
+    note="With --out the file or folder is there whole or not at all. With --json and no --out, "
+    "the document holds the export as its text.",
 )
 def export(
     call: Call,
     format: Annotated[
-        str, typer.Option("--format", metavar="mcp|csv", help="The format to write.")
+        str,
+        typer.Option(
+            "--format",
+            metavar="FORMAT",
+            help="mcp, csv, graphml, jsonld, graphrag or neo4j.",
+        ),
     ] = "mcp",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="FILE", help="Write to a file; else to the output."),
+        typer.Option(
+            "--out", "-o", metavar="PATH", help="Write to a file or folder; else to the output."
+        ),
     ] = None,
     force: Annotated[
-        bool, typer.Option("--force", help="Write over the file.", show_default=False)
+        bool, typer.Option("--force", help="Write over what is there.", show_default=False)
     ] = False,
 ) -> None:
-    """Write the graph as it is settled, as MCP memory or CSV.
+    """Write the graph as it is settled, in any format that is written.
 
     Each thing stands there once, under its one name."""
-    if out is not None:
-        _must_be_free(out, force, Path(call.path))
     terminal = call.terminal
     with call.graph() as graph, terminal.progress() as progress:
-        pieces = graph.export(format, progress=progress)
         if out is not None:
-            with _whole(out) as file:
-                lines = _written(file, pieces)
+            done = graph.export_to(out, format, force=force, progress=progress)
             if terminal.as_json:
-                terminal.document({"format": format, "path": str(out), "lines": lines})
+                terminal.document(done)
             else:
-                wrote = render.count(lines, "line")
-                terminal.receipt(text(f"Wrote {wrote} to ", render.cut(str(out)), "."))
+                _exported(terminal, done)
         elif terminal.as_json:
+            pieces = graph.export(format, progress=progress)
             terminal.document({"format": format, "text": "".join(pieces)})
         else:
-            for piece in pieces:
+            for piece in graph.export(format, progress=progress):
                 terminal.raw(piece)
                 if terminal.gone:
                     break
 
 
-def _must_be_free(out: Path, force: bool, graph: Path) -> None:
-    if out.is_dir() or not out.absolute().parent.is_dir():
-        raise Invalid(
-            "no_directory", f"{out} can't be a file; name one in a directory that exists."
-        )
-    beside = [graph, *(graph.with_name(graph.name + end) for end in ("-wal", "-shm"))]
-    if any(out.exists() and one.exists() and out.samefile(one) for one in beside):
-        raise Refused(
-            "same_file", f"{out} is the graph itself; an export over it would be all that is left."
-        )
-    if out.exists() and not force:
-        raise Refused(
-            "target_exists", f"{out} exists already; nothing was written. --force writes over it."
-        )
-
-
-def _written(file: IO[str], pieces: Iterator[str]) -> int:
-    lines = 0
-    for piece in pieces:
-        file.write(piece)
-        lines += piece.count("\n")
-    return lines
-
-
-@contextmanager
-def _whole(target: Path) -> Iterator[IO[str]]:
-    """A file that takes the target's place once it is written whole, and leaves nothing if not. A
-    link is followed; what is no regular file (a pipe, a terminal) is written to as it comes."""
-    target = target.resolve()
-    if target.exists() and not target.is_file():
-        with target.open("w", encoding="utf-8", errors="backslashreplace", newline="") as file:
-            yield file
-        return
-    handle, part = tempfile.mkstemp(prefix=f".{target.name[:40]}.", dir=target.parent)
-    try:
-        with os.fdopen(
-            handle, "w", encoding="utf-8", errors="backslashreplace", newline=""
-        ) as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(part, target.stat().st_mode if target.exists() else 0o666 & ~_umask())
-        os.replace(part, target)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(part)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _exported(terminal: Terminal, done: Exported) -> None:
+    path = render.cut(done.path)
+    if done.lines is not None:
+        terminal.receipt(text(f"Wrote {render.count(done.lines, 'line')} to ", path, "."))
+    elif done.files:
+        terminal.receipt(text(f"Wrote {render.count(len(done.files), 'file')} to ", path, "."))
+    else:
+        terminal.receipt(text("Wrote ", path, "."))
+    if done.kept:
+        terminal.receipt(text("The folder that was there is kept: ", render.cut(done.kept), "."))
 
 
 @command("status", KEEP, "enfold status", also="summary")
@@ -345,7 +304,7 @@ def _pieces(terminal: Terminal, pieces: Sequence[SetAside], run: int | None) -> 
 
 
 def _run(one: Run) -> Line:
-    told = ", ".join(f"{key} {_figure(value)}" for key, value in one.report.items() if value)
+    told = ", ".join(f"{key} {_figure(value)}" for key, value in _told(one))
     ended = "" if one.ended_at or one.error else "not ended"
     failed = f"failed: {one.error} " if one.error else ""
     backup = f"; backup {one.backup}" if one.backup else ""
@@ -357,6 +316,11 @@ def _run(one: Run) -> Line:
         ],
         render.sentence(f"{failed}{ended}{told}{backup}"),
     )
+
+
+def _told(one: Run) -> list[tuple[str, object]]:
+    """What of a report is told in a line: a review's lists of ids are for ``--json``."""
+    return [(k, v) for k, v in one.report.items() if v and not isinstance(v, list)]
 
 
 def _figure(value: object) -> str:

@@ -1,123 +1,370 @@
 """Graphs from elsewhere and back: one module per file format. Parse and write, nothing else.
 
-A parser turns a file into a stream of ``model.EntityRecord``, ``RelationRecord`` and ``SetAside``
-(what could not be taken, with its line, its reason and its text) and holds one value at a time. It
-raises ``Invalid`` for a file that is not of a format it knows, never for a broken line.
+A parser turns a file into a stream of records (``model.Record``: entities, relations, identities,
+and ``SetAside`` for what could not be taken, with its line, its reason and its text) and holds one
+value at a time. It raises ``Invalid`` for a file that is not of its format, never for a broken
+piece. A writer turns the same records back.
+
+``_all`` is the one list of them. What a file is, is told from its content by asking each in turn,
+the more particular first.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 from typing import Final
 
 from enfold.errors import Invalid
-from enfold.formats import mcp_jsonl, table
-from enfold.formats.export import Written, records
-from enfold.formats.source import Source, opened, refuse_binary
-from enfold.model import EntityRecord, Record
-from enfold.ports import Progress, Tx
+from enfold.formats.source import STDIN, UNDERSTOOD, Source, opened, refuse_binary, spooled
+from enfold.model import Note, Record, Written
 
-FORMATS: Final = (mcp_jsonl.NAME, table.NAME)
-"""What can be read and written: ``mcp`` (memory JSONL) and ``csv``."""
+AnyPath = str | os.PathLike[str]
 
-Path = str | os.PathLike[str]
+Pieces = Callable[[], Iterable[Written]]
+"""Gives the records of a graph from the start, as often as it is called: entities, then relations,
+then identities."""
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """What a module of this package offers; what a format has no use for is None.
+
+    Attributes:
+        name: the word for ``--format``.
+        recognises: whether first bytes are of this format: the text as UTF-8 without its mark, or
+            what a binary file begins with; the path where there is one.
+        recognises_folder: whether a folder, as a whole, is.
+        read: the records of a text, which may be a stream.
+        read_path: the records of a binary file or of a folder.
+        trusted: whether its ids are such that two of one name are two things.
+        relations_alone: whether a file that begins so holds relations and names no entity; such
+            files are read after the others.
+        lines: a graph as text, piece by piece.
+        write: a graph into the one file that this format needs to jump about in.
+        write_folder: a graph into several files.
+    """
+
+    name: str
+    recognises: Callable[[bytes, Path | None], bool] = lambda _head, _path: False
+    recognises_folder: Callable[[Path], bool] | None = None
+    read: Callable[[Source], Iterator[Record]] | None = None
+    read_path: Callable[[Path], Iterator[Record]] | None = None
+    trusted: bool = False
+    relations_alone: Callable[[bytes], bool] | None = None
+    lines: Callable[[Pieces], Iterator[str]] | None = None
+    write: Callable[[Pieces, Path], None] | None = None
+    write_folder: Callable[[Pieces, Path], None] | None = None
+
+    @property
+    def written(self) -> bool:
+        return bool(self.lines or self.write or self.write_folder)
+
+
+FORMATS: Final = (
+    *("mcp", "csv", "graphml", "jsonld", "graphrag", "neo4j"),
+    *("obsidian", "mem0", "decisions"),
+)
+"""Every format by its word."""
+
+WRITTEN: Final = ("mcp", "csv", "graphml", "jsonld", "graphrag", "neo4j")
+"""Those of them that a graph can be written as."""
+
+
+@cache
+def _all() -> tuple[Format, ...]:
+    """The formats. Their modules are loaded when a file comes in or goes out: together they take as
+    long as all else that a lookup needs."""
+    from enfold.formats import (
+        decisions,
+        graphml,
+        graphrag,
+        jsonld,
+        mcp_jsonl,
+        mem0,
+        neo4j,
+        obsidian,
+        table,
+    )
+
+    return (
+        Format(mcp_jsonl.NAME, mcp_jsonl.recognises, read=mcp_jsonl.read, lines=mcp_jsonl.lines),
+        Format(
+            table.NAME,
+            table.recognises,
+            read=table.read,
+            relations_alone=table.relations_alone,
+            lines=table.lines,
+        ),
+        Format(graphml.NAME, graphml.recognises, read=graphml.read, lines=graphml.lines),
+        Format(jsonld.NAME, jsonld.recognises, read=jsonld.read, lines=jsonld.lines),
+        Format(
+            graphrag.NAME,
+            graphrag.recognises,
+            recognises_folder=graphrag.recognises_folder,
+            read=graphrag.read,
+            read_path=graphrag.read_path,
+            relations_alone=graphrag.relations_alone,
+            write_folder=graphrag.write_folder,
+        ),
+        Format(
+            neo4j.NAME,
+            neo4j.recognises,
+            recognises_folder=neo4j.recognises_folder,
+            read=neo4j.read,
+            read_path=neo4j.read_path,
+            relations_alone=neo4j.relations_alone,
+            write_folder=neo4j.write_folder,
+        ),
+        Format(
+            obsidian.NAME,
+            recognises_folder=obsidian.recognises_folder,
+            read_path=obsidian.read_path,
+            trusted=True,
+        ),
+        Format(mem0.NAME, mem0.recognises, read=mem0.read),
+        Format(decisions.NAME, decisions.recognises, read=decisions.read),
+    )
+
+
+def _in_turn() -> tuple[Format, ...]:
+    """The formats as they are asked: those that take anything with a name in it come last."""
+    mcp, csv, *others = _all()
+    return (*others, mcp, csv)
+
+
+FOLDER: Final = "folder"
+"""What ``recognise`` says of a folder of several files, each of a format of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A file about to be read: its format, its name and its records, which stream once."""
+    """A file about to be read: its format, its name and its records, which stream once; and whether
+    two of its ids are two things, whatever their names."""
 
     format: str
     source: str
     records: Iterator[Record]
+    trusted: bool = False
+
+
+# ---- what a file is ----
 
 
 def recognise(head: bytes | Path, source: str = "the file") -> str:
-    """The name of a file's format, told from its path or its first bytes.
+    """The name of a file's or folder's format, told from its path or its first bytes.
 
     Raises:
         Invalid: ``unrecognised_format``, ``labelled_pairs``, ``binary_file``, ``empty_file``,
-            ``no_such_file``, ``is_a_directory`` or ``no_permission``.
+            ``no_such_file``, ``nothing_readable``, ``no_permission`` or ``unreadable_file``.
     """
-    if not isinstance(head, bytes):
-        with opened(head) as file:
-            return _recognised(file.name, file.head)[0]
-    refuse_binary(head, source)
-    return _recognised(source, head)[0]
+    if isinstance(head, bytes):
+        if known := _binary(head, None):
+            return known.name
+        refuse_binary(head, source)
+        return _recognised(source, head, None).name
+    if head.is_dir():
+        if known := _folder(head):
+            return known.name
+        _files_in(head)
+        return FOLDER
+    return _looked_at(head)[1].format
 
 
-def read(*paths: Path) -> list[Reading]:
-    """Open files of any format, told from their content, tables of relations last, so that the
-    names in them are known by then. Every file is looked at before a record of one is read; a path
-    ``-`` is the standard input.
+def _recognised(name: str, head: bytes, path: Path | None) -> Format:
+    """The format of a text."""
+    text = head.decode("utf-8", "surrogateescape")
+    if not text.strip("\ufeff \t\r\n\0"):
+        raise Invalid("empty_file", f"{name} is empty: there is nothing to read in it.", path=name)
+    from enfold.formats import mcp_jsonl, table
+
+    *others, csv = _in_turn()
+    for known in others:
+        if known.recognises(head, path):
+            return known
+    if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
+        raise mcp_jsonl.refuse(name, text)
+    if pairs := table.labelled_pairs(name, text):
+        raise pairs
+    if csv.recognises(head, path):
+        return csv
+    if mcp_jsonl.shape_below(text):
+        return others[-1]
+    raise table.refuse(name, text)
+
+
+def _binary(head: bytes, path: Path | None) -> Format | None:
+    """The format of a file that is no text."""
+    if not head.startswith(b"PAR1") and b"\0" not in head:
+        return None
+    readable = (known for known in _in_turn() if known.read_path)
+    return next((known for known in readable if known.recognises(head, path)), None)
+
+
+def _folder(path: Path) -> Format | None:
+    """The format that a folder is of as a whole."""
+    whole = (known for known in _in_turn() if known.recognises_folder)
+    return next((k for k in whole if k.recognises_folder and k.recognises_folder(path)), None)
+
+
+# ---- reading ----
+
+
+def read(*paths: AnyPath) -> list[Reading]:
+    """Open files and folders of any format, told from their content, what holds relations alone
+    last, so that the names in it are known by then. Every file is looked at before a record of one
+    is read; a path ``-`` is the standard input.
+
+    Of a folder that is of no format as a whole, each file that is of one is read; those left out
+    are noted.
 
     Raises:
         Invalid: as ``recognise``.
     """
-    looked_at = []
+    looked_at: list[tuple[bool, Reading]] = []
     for path in paths:
-        with ExitStack() as stack:
-            file = stack.enter_context(opened(path))
-            name, parser, last = _recognised(file.name, file.head)
-            # A pipe is opened once; of many files only the one being read is kept open.
-            records = _records(path) if file.again else _once(parser, file, stack.pop_all())
-            looked_at.append((last, Reading(name, file.name, records)))
+        where = Path(path)
+        if os.fspath(path) != "-" and where.is_dir():
+            known = _folder(where)
+            looked_at += [(False, _whole(known, where))] if known else _files_in(where)
+        else:
+            looked_at.append(_looked_at(path))
     return [reading for _, reading in sorted(looked_at, key=lambda pair: pair[0])]
 
 
-_Parser = Callable[[Source], Iterator[Record]]
+def _looked_at(path: AnyPath) -> tuple[bool, Reading]:
+    """(whether it holds relations alone, the file about to be read)"""
+    where = Path(STDIN if os.fspath(path) == "-" else path)
+    with ExitStack() as stack:
+        file = stack.enter_context(opened(path, lambda head: _binary(head, where) is not None))
+        known = _of(file, where)
+        last = known.relations_alone is not None and known.relations_alone(file.head)
+        # A pipe is opened once; of many files only the one being read is kept open.
+        records = _records(where) if file.again else _once(known, file, stack.pop_all())
+    return last, Reading(known.name, file.name, records, known.trusted)
 
 
-def _records(path: Path) -> Iterator[Record]:
-    with opened(path) as file:
-        yield from _recognised(file.name, file.head)[1](file)
+def _of(file: Source, where: Path) -> Format:
+    known = None if file.text else _binary(file.head, where)
+    return known or _recognised(file.name, file.head, where)
 
 
-def _once(parser: _Parser, file: Source, held: ExitStack) -> Iterator[Record]:
+def _records(where: Path) -> Iterator[Record]:
+    with opened(where, lambda head: _binary(head, where) is not None) as file:
+        yield from _parsed(_of(file, where), file, where)
+
+
+def _once(known: Format, file: Source, held: ExitStack) -> Iterator[Record]:
     with held:
-        yield from parser(file)
+        yield from _parsed(known, file, None)
 
 
-def _recognised(name: str, head: bytes) -> tuple[str, _Parser, bool]:
-    """(the format, its parser, whether it holds relations alone)"""
-    text = head.decode("utf-8", "surrogateescape")
-    if not text.strip("\ufeff \t\r\n\0"):
-        raise Invalid("empty_file", f"{name} is empty: there is nothing to read in it.", path=name)
-    if how := mcp_jsonl.shape(text):
-        return mcp_jsonl.NAME, lambda source: mcp_jsonl.read(source, how), False
-    if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
-        raise mcp_jsonl.refuse(name, text)
-    if made := table.layout(text, name):
-        return table.NAME, lambda source: table.read(source, made), made.kind == "relations"
-    if how := mcp_jsonl.shape_below(text):
-        return mcp_jsonl.NAME, lambda source: mcp_jsonl.read(source, how), False
-    raise table.refuse(name, text)
+def _parsed(known: Format, file: Source, where: Path | None) -> Iterator[Record]:
+    if known.read and (file.text or not known.read_path):
+        yield from known.read(file)
+        return
+    assert known.read_path is not None
+    if where is not None:
+        yield from known.read_path(where)
+        return
+    with spooled(file) as path:
+        yield from known.read_path(path)
 
 
-def write(format: str, tx: Tx, *, progress: Progress | None = None) -> Iterator[str]:
-    """The graph in a format, as pieces of text that end in a newline, in an order that the same
-    graph always has. It holds one page of entities at a time.
+def _whole(known: Format, folder: Path) -> Reading:
+    assert known.read_path is not None
+    return Reading(known.name, folder.resolve().name, known.read_path(folder), known.trusted)
+
+
+def _files_in(folder: Path) -> list[tuple[bool, Reading]]:
+    """The files of a folder that are of a format, by name; hidden ones and folders aside."""
+    try:
+        files = sorted(p for p in folder.iterdir() if p.is_file() and p.name[:1] != ".")
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise Invalid("unreadable_file", f"{folder} can't be read: {why}.") from error
+    found: list[tuple[bool, Reading]] = []
+    notes: list[Note] = []
+    for file in files:
+        try:
+            found.append(_looked_at(file))
+        except Invalid as error:
+            if error.code in ("no_permission", "unreadable_file"):
+                raise
+            notes.append(Note(file.name, 0, f"The file was left out. {error}", ""))
+    if not found:
+        raise Invalid(
+            "nothing_readable",
+            f"{folder} is a folder with no file in it that is read; {UNDERSTOOD}.",
+            path=str(folder),
+        )
+    last, first = found[0]
+    return [(last, replace(first, records=_behind(notes, first.records))), *found[1:]]
+
+
+def _behind(notes: Sequence[Note], records: Iterator[Record]) -> Iterator[Record]:
+    yield from notes
+    yield from records
+
+
+# ---- writing ----
+
+
+def to_write(name: str) -> Format:
+    """The format of that name.
 
     Raises:
         Invalid: ``unknown_format``.
     """
-    if format not in FORMATS:
+    known = next((known for known in _all() if known.name == name and known.written), None)
+    if known is None:
+        what = "is read, not written" if name in FORMATS else "is no format to write"
+        choice = f"{', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}"
+        raise Invalid("unknown_format", f"{name!r} {what}; choose {choice}.")
+    return known
+
+
+def to_stream(name: str) -> Callable[[Pieces], Iterator[str]]:
+    """What writes that format as text, piece by piece.
+
+    Raises:
+        Invalid: ``unknown_format``; ``needs_file`` for a format that is no stream of text.
+    """
+    known = to_write(name)
+    if known.lines is None:
+        what = "a folder of files" if known.write_folder else "a file of its own"
         raise Invalid(
-            "unknown_format", f"{format!r} is no format to write; choose {' or '.join(FORMATS)}."
+            "needs_file",
+            f"{name} is written as {what}, not as a stream; say where to: --out PATH.",
+            format=name,
         )
-    return _lines(format, records(tx, progress=progress))
+    return known.lines
 
 
-def _lines(format: str, pieces: Iterable[Written]) -> Iterator[str]:
-    if format == table.NAME:
-        yield table.header_line()
-    entity = mcp_jsonl.entity_line if format == mcp_jsonl.NAME else table.entity_lines
-    relation = mcp_jsonl.relation_line if format == mcp_jsonl.NAME else table.relation_line
-    for piece in pieces:
-        yield entity(piece) if isinstance(piece, EntityRecord) else relation(piece)
+def lines(name: str, pieces: Pieces) -> Iterator[str]:
+    """A graph in a format, as pieces of text that end in a newline, in an order that the same graph
+    always has.
+
+    Raises:
+        Invalid: as ``to_stream``.
+    """
+    return to_stream(name)(pieces)
 
 
-__all__ = ["FORMATS", "Reading", "read", "recognise", "write"]
+__all__ = [
+    "FOLDER",
+    "FORMATS",
+    "WRITTEN",
+    "Format",
+    "Pieces",
+    "Reading",
+    "lines",
+    "read",
+    "recognise",
+    "to_stream",
+    "to_write",
+]

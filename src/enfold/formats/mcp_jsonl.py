@@ -7,8 +7,9 @@ The reference writes one JSON object a line::
 
 Forks leave ``type`` out, spell ``entity_type`` or ``source`` and ``target``, add keys of their own,
 or write one document with the lists ``entities`` and ``relations``. All are read; written is the
-reference's form. Keys it does not know (``aliases``, ``id``, ``text``, ``confidence`` and whatever
-the source said beside) are ignored by the reference server and read back by enfold.
+reference's form. Keys it does not know (``aliases``, ``id``, ``fromId``, ``toId``, ``text``,
+``confidence`` and whatever the source said beside) and records of the type ``identity`` are ignored
+by the reference server and read back by enfold.
 """
 
 from __future__ import annotations
@@ -17,13 +18,25 @@ import itertools
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from enfold.errors import Invalid
 from enfold.formats.source import UNDERSTOOD, Source
 from enfold.formats.values import Value, in_document, in_lines
 from enfold.intake import RELATED
-from enfold.model import EntityRecord, Note, Record, RelationRecord, SetAside
+from enfold.model import (
+    EntityRecord,
+    IdentityRecord,
+    Note,
+    Record,
+    RelationRecord,
+    SetAside,
+    Written,
+)
+
+if TYPE_CHECKING:
+    from enfold.formats import Pieces
 
 NAME: Final = "mcp"
 
@@ -32,15 +45,24 @@ RELATION_KINDS: Final = frozenset({"relation", "relationship", "edge"})
 ENTITY_LISTS: Final = frozenset({"entities", "nodes"})
 RELATION_LISTS: Final = frozenset({"relations", "relationships", "edges"})
 
-NAMES: Final = ("name", "entityName", "entity_name")
+NAMES: Final = ("name", "entityName", "entity_name", "canonical")
 TYPES: Final = ("entityType", "entity_type")
 OBSERVATIONS: Final = ("observations", "observation", "contents")
-IDS: Final = ("id", "entity_id", "entityId", "foreign_id")
+IDS: Final = ("id", "entity_id", "entityId", "foreign_id", "qid")
 FROM: Final = ("from", "source", "from_entity", "fromEntity")
 TO: Final = ("to", "target", "to_entity", "toEntity")
 PREDICATES: Final = ("relationType", "relation_type", "relation", "predicate")
 TEXTS: Final = ("text", "description")
 CONTENTS: Final = ("content", "text", "observation", "value")
+FROM_ID: Final = "fromId"
+TO_ID: Final = "toId"
+
+IDENTITY: Final = "identity"
+BESIDE: Final = "enfold_beside"
+"""Holds what a source said beside under a key that this format reads as something else."""
+
+EMPTY: Final = '{"entities":[],"relations":[]}\n'
+"""A graph without entities: a file of nothing could be anything."""
 
 _LOOKED_AT: Final = 32_768
 
@@ -50,6 +72,11 @@ _TOP_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|[{}\[\],:]')
 
 
 # ---- what a file is ----
+
+
+def recognises(head: bytes, path: Path | None = None) -> bool:
+    """Whether a JSON text is a memory file as far as its beginning shows."""
+    return bool(shape(head.decode("utf-8", "surrogateescape")))
 
 
 def shape(head: str) -> str:
@@ -91,6 +118,8 @@ def shape_below(head: str) -> str:
 def _is_kind(top: dict[str, str]) -> bool:
     kind = top.get("type", "").lower()
     named, ends = _first(top, NAMES), _first(top, FROM) and _first(top, TO)
+    if kind == IDENTITY and "left" in top and "right" in top:
+        return True
     if kind in ENTITY_KINDS or kind in RELATION_KINDS:
         return bool(named or ends)
     return bool(
@@ -129,9 +158,9 @@ def _top(text: str) -> dict[str, str]:
 # ---- reading ----
 
 
-def read(source: Source, how: str) -> Iterator[Record]:
-    """The records of a file whose ``shape`` is ``how``."""
-    if how == "document":
+def read(source: Source) -> Iterator[Record]:
+    """The records of a memory file, of whichever shape."""
+    if shape(source.head.decode("utf-8", "surrogateescape")) == "document":
         values = in_document(source, _is_list, _is_record)
     else:
         values = in_lines(source, _is_record)
@@ -177,6 +206,8 @@ def _of(name: str, value: Value, data: Any, key: str) -> Iterator[Record]:
         yield from _entity(name, value, data)
     elif kind == "relation":
         yield from _relation(name, value, data)
+    elif kind == IDENTITY:
+        yield _identity(name, value, data)
     elif any(isinstance(data.get(member), list) for member in ENTITY_LISTS | RELATION_LISTS):
         yield from _nested(name, value, data)
     elif value.key and not _is_list(value.key):
@@ -198,10 +229,13 @@ def _nested(name: str, value: Value, data: dict[str, Any]) -> Iterator[Record]:
 
 
 def _kind(data: dict[str, Any], key: str) -> str:
-    """``"entity"``, ``"relation"`` or "": said by ``type``, else by the list it stands in, else by
-    its fields. A ``type`` of another meaning counts only beside fields that leave no doubt."""
+    """``"entity"``, ``"relation"``, ``"identity"`` or "": said by ``type``, else by the list it
+    stands in, else by its fields. A ``type`` of another meaning counts only beside fields that
+    leave no doubt."""
     said = data.get("type")
     said = said.lower() if isinstance(said, str) else ""
+    if said == IDENTITY and "left" in data and "right" in data:
+        return IDENTITY
     if said in ENTITY_KINDS or key in ENTITY_LISTS:
         return "entity"
     if said in RELATION_KINDS or key in RELATION_LISTS:
@@ -216,6 +250,7 @@ def _kind(data: dict[str, Any], key: str) -> str:
 
 def _entity(name: str, value: Value, data: dict[str, Any]) -> Iterator[Record]:
     left = dict(data)
+    beside = _set_by(left)
     spelling = left.pop(_first(data, NAMES), None)
     if not isinstance(spelling, str):
         yield _aside(name, value, data, "The entity has no name, or one that is not a text.")
@@ -240,13 +275,14 @@ def _entity(name: str, value: Value, data: dict[str, Any]) -> Iterator[Record]:
         type=None if type_ is None else _text(type_).strip() or None,
         observations=observations,
         aliases=aliases,
-        foreign_id=None if foreign in (None, "") else _text(foreign),
-        attributes=left,
+        foreign_id=_id(foreign),
+        attributes=left | beside,
     )
 
 
 def _relation(name: str, value: Value, data: dict[str, Any]) -> Iterator[Record]:
     left = dict(data)
+    beside = _set_by(left)
     subject, object_ = _end(_popped(left, FROM)), _end(_popped(left, TO))
     if not subject or not object_:
         yield _aside(name, value, data, "The relation lacks one of its two ends.")
@@ -262,6 +298,7 @@ def _relation(name: str, value: Value, data: dict[str, Any]) -> Iterator[Record]
         why = f"The relation {ends} has no type; it is taken as {RELATED!r}."
         yield Note(name, value.line, why, _text(data))
     text = _popped(left, TEXTS)
+    ids = _id(left.pop(FROM_ID, None)), _id(left.pop(TO_ID, None))
     confidence = left.get("confidence")
     if sure := _is_share(confidence):
         left.pop("confidence")
@@ -272,8 +309,37 @@ def _relation(name: str, value: Value, data: dict[str, Any]) -> Iterator[Record]
         object=object_,
         confidence=float(confidence) if sure and confidence is not None else 1.0,
         text=_text(text) if text not in (None, "") else None,
-        attributes=left,
+        attributes=left | beside,
+        subject_id=ids[0],
+        object_id=ids[1],
     )
+
+
+def _identity(name: str, value: Value, data: dict[str, Any]) -> Record:
+    left, right = _end(data["left"]), _end(data["right"])
+    if not left or not right or not isinstance(data.get("same"), bool):
+        return _aside(name, value, data, "An identity has a left, a right, and same as true/false.")
+    why = data.get("why")
+    return IdentityRecord(
+        line=value.line,
+        left=left,
+        right=right,
+        same=data["same"],
+        left_id=_id(data.get("leftId")),
+        right_id=_id(data.get("rightId")),
+        why=_text(why) if why not in (None, "") else None,
+    )
+
+
+def _id(value: Any) -> str | None:
+    """A source's own id as text."""
+    return None if value in (None, "") else _text(value)
+
+
+def _set_by(data: dict[str, Any]) -> dict[str, Any]:
+    """What was written aside because its key means something else here, taken out."""
+    beside = data.get(BESIDE)
+    return data.pop(BESIDE) if isinstance(beside, dict) else {}
 
 
 def _is_share(number: object) -> bool:
@@ -363,6 +429,22 @@ def refuse(source: str, head: str) -> Invalid:
 # ---- writing ----
 
 
+def lines(pieces: Pieces) -> Iterator[str]:
+    """A graph, a record a line."""
+    line = EMPTY
+    for piece in pieces():
+        line = _written(piece)
+        yield line
+    if line is EMPTY:
+        yield EMPTY
+
+
+def _written(piece: Written) -> str:
+    if isinstance(piece, EntityRecord):
+        return entity_line(piece)
+    return relation_line(piece) if isinstance(piece, RelationRecord) else identity_line(piece)
+
+
 def entity_line(record: EntityRecord) -> str:
     """One entity as the reference server writes it, with the keys it ignores behind."""
     said: dict[str, Any] = {
@@ -375,7 +457,8 @@ def entity_line(record: EntityRecord) -> str:
         said["aliases"] = list(record.aliases)
     if record.foreign_id is not None:
         said["id"] = record.foreign_id
-    return _line(said, record.attributes)
+    taken = {*said, "aliases", *(IDS if record.foreign_id is None else IDS[:1])}
+    return _line(said, record.attributes, taken)
 
 
 def relation_line(record: RelationRecord) -> str:
@@ -386,18 +469,41 @@ def relation_line(record: RelationRecord) -> str:
         "to": record.object,
         "relationType": record.predicate,
     }
+    if record.subject_id is not None:
+        said[FROM_ID] = record.subject_id
+    if record.object_id is not None:
+        said[TO_ID] = record.object_id
     if record.text is not None or not record.attributes.keys().isdisjoint(TEXTS):
         said["text"] = record.text or ""  # else what was said beside would be read as the text
     if record.confidence != 1.0:
         said["confidence"] = record.confidence
-    return _line(said, record.attributes)
+    taken = {*said, FROM_ID, TO_ID}
+    if _is_share(record.attributes.get("confidence")):
+        taken.add("confidence")
+    return _line(said, record.attributes, taken)
+
+
+def identity_line(record: IdentityRecord) -> str:
+    """That two are one, or are not."""
+    said: dict[str, Any] = {
+        "type": IDENTITY,
+        "left": record.left,
+        "right": record.right,
+        "same": record.same,
+    }
+    more = {"leftId": record.left_id, "rightId": record.right_id, "why": record.why}
+    return _line(said | {key: value for key, value in more.items() if value is not None}, {}, set())
 
 
 # Ends of lines to some readers, and what a terminal would obey.
 _ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
 
 
-def _line(said: dict[str, Any], beside: dict[str, Any]) -> str:
-    whole = said | {key: value for key, value in beside.items() if key not in said}
+def _line(said: dict[str, Any], beside: dict[str, Any], taken: set[str]) -> str:
+    """``taken`` are the keys that would be read as something else than what was said beside."""
+    apart = {key: value for key, value in beside.items() if key in taken or key == BESIDE}
+    whole = said | {key: value for key, value in beside.items() if key not in apart}
+    if apart:
+        whole[BESIDE] = apart
     text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
     return text.translate(_ESCAPED) + "\n"

@@ -9,8 +9,10 @@ from __future__ import annotations
 import codecs
 import io
 import os
+import shutil
 import stat
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,13 +32,12 @@ SHOWN: Final = 200
 
 UNDERSTOOD: Final = (
     "enfold reads MCP memory JSON (lines of entities and relations, or one document with "
-    '"entities" and "relations") and CSV or TSV tables of entities (a column name, title, entity '
-    "or label) or of relations (source and target, from and to, or subject and object)"
+    '"entities" and "relations"), CSV or TSV tables of entities (a column name, title, entity or '
+    "label) or of relations (source and target, from and to, or subject and object), GraphML, "
+    "JSON-LD, GraphRAG's tables, Neo4j's tables and dumps, mem0's JSON and Obsidian vaults"
 )
 
 STDIN: Final = "/dev/stdin"
-
-READABLE: Final = (".jsonl", ".ndjson", ".json", ".csv", ".tsv")
 
 _MARKS: Final = (  # the longer mark first: UTF-32 begins like UTF-16
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -53,7 +54,7 @@ _MAGIC: Final = (
     (b"\x28\xb5\x2f\xfd", "compressed with zstd", "Decompress it first: unzstd FILE."),
     (b"BZh", "compressed with bzip2", "Decompress it first: bunzip2 -k FILE."),
     (b"\xfd7zXZ\x00", "compressed with xz", "Decompress it first: unxz -k FILE."),
-    (b"PAR1", "a Parquet file", "Write it as CSV first, for instance with pandas or duckdb."),
+    (b"PAR1", "a Parquet file of no kind that is read", "Write it as CSV, with pandas or duckdb."),
     (b"%PDF", "a PDF document", "Its names have to be extracted first."),
     (b"\x89PNG", "an image", "Its names have to be extracted first."),
 )
@@ -64,18 +65,23 @@ class Source:
     """An opened file: what it is called, its first bytes and all of its bytes, as UTF-8.
 
     ``stream`` yields the whole file, the head included, without its byte order mark; ``again``
-    says whether it can be opened once more, which a pipe can't.
+    says whether it can be opened once more, which a pipe can't. What is no ``text`` comes as it is.
     """
 
     name: str
     head: bytes
     stream: BinaryIO
     again: bool = True
+    text: bool = True
+
+
+Wanted = Callable[[bytes], bool]
+"""Whether first bytes that are no text are those of a format that is read."""
 
 
 @contextmanager
-def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
-    """Open a file of text.
+def opened(path: str | os.PathLike[str], binary: Wanted = lambda _: False) -> Iterator[Source]:
+    """Open a file of text, or one whose first bytes ``binary`` wants.
 
     Raises:
         Invalid: ``no_such_file``, ``is_a_directory``, ``no_permission``, ``unreadable_file``,
@@ -87,15 +93,32 @@ def opened(path: str | os.PathLike[str]) -> Iterator[Source]:
     except OSError as error:
         raise _unopened(where, error) from error
     with raw:
-        yield _decoded(where, raw)
+        yield _decoded(where, raw, binary)
 
 
-def _decoded(where: Path, raw: io.FileIO) -> Source:
+@contextmanager
+def spooled(source: Source) -> Iterator[Path]:
+    """A temporary file with all that a stream holds, for who must jump about in it."""
+    with tempfile.TemporaryDirectory(prefix="enfold-") as folder:
+        path = Path(folder) / source.name
+        with path.open("xb") as file:
+            shutil.copyfileobj(source.stream, file, HEAD * 4)
+        yield path
+
+
+def _decoded(where: Path, raw: io.FileIO, binary: Wanted) -> Source:
     try:
         start = _first_bytes(raw, HEAD)
     except OSError as error:
         raise _unopened(where, error) from error
-    refuse_binary(start, where.name)
+    again = stat.S_ISREG(os.fstat(raw.fileno()).st_mode) and str(where) != STDIN
+    try:
+        refuse_binary(start, where.name)
+    except Invalid:
+        if not binary(start):
+            raise
+        stream = io.BufferedReader(_Chained(start, raw), HEAD * 4)
+        return Source(where.name, start, stream, again, text=False)
     mark, encoding = _mark(start)
     whole: io.RawIOBase = _Chained(start[len(mark) :], raw)
     if encoding != "utf-8":
@@ -107,7 +130,6 @@ def _decoded(where: Path, raw: io.FileIO) -> Source:
     if b"\r" in head[:-1] and b"\n" not in head:
         buffered = io.BufferedReader(_Returns(buffered), HEAD * 4)
         head = head.replace(b"\r", b"\n")
-    again = stat.S_ISREG(os.fstat(raw.fileno()).st_mode) and str(where) != STDIN
     return Source(where.name, head, buffered, again)
 
 
@@ -121,9 +143,7 @@ def _first_bytes(raw: io.FileIO, size: int) -> bytes:
 
 def _unopened(where: Path, error: OSError) -> Invalid:
     if where.is_dir():
-        return Invalid(
-            "is_a_directory", f"{where} is a directory. {_readable_in(where)}", path=str(where)
-        )
+        return Invalid("is_a_directory", f"{where} is a directory; name a file.", path=str(where))
     if isinstance(error, FileNotFoundError):
         return Invalid(
             "no_such_file", f"There is no file {where}; check the path.", path=str(where)
@@ -136,17 +156,6 @@ def _unopened(where: Path, error: OSError) -> Invalid:
         )
     reason = error.strerror or type(error).__name__
     return Invalid("unreadable_file", f"{where} can't be read: {reason}.", path=str(where))
-
-
-def _readable_in(where: Path) -> str:
-    try:
-        names = sorted(p.name for p in where.iterdir() if p.suffix.lower() in READABLE)
-    except OSError:
-        names = []
-    if not names:
-        return f"Name a file: {UNDERSTOOD}."
-    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"Name a file in it: {', '.join(names[:5])}{more}."
 
 
 def refuse_binary(head: bytes, name: str) -> None:

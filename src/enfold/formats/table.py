@@ -7,7 +7,7 @@ entities       a name (name, title, entity, label); type; description, observati
                aliases (``|`` between them, or a JSON list); id
 relations      two ends (source and target, from and to, subject and object); relation, predicate,
                type or label; description or text; confidence or weight
-enfold's own   ``record`` says what a row is: entity, alias, observation or relation
+enfold's own   ``record`` says what a row is: entity, alias, observation, relation, same or apart
 =============  ==================================================================================
 
 Every other column is kept as an attribute. In enfold's own table a cell that a spreadsheet would
@@ -25,12 +25,25 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
 
 from enfold.errors import Invalid
-from enfold.formats.source import LINE_LIMIT, UNDERSTOOD, Source, lines
+from enfold.formats.source import LINE_LIMIT, UNDERSTOOD, Source
+from enfold.formats.source import lines as lines_of
 from enfold.intake import RELATED
-from enfold.model import EntityRecord, Note, Record, RelationRecord, SetAside
+from enfold.model import (
+    EntityRecord,
+    IdentityRecord,
+    Note,
+    Record,
+    RelationRecord,
+    SetAside,
+    Written,
+)
+
+if TYPE_CHECKING:
+    from enfold.formats import Pieces
 
 NAME: Final = "csv"
 
@@ -39,10 +52,18 @@ DELIMITERS: Final = (",", ";", "\t", "|")
 _NONE: Final = "\x1f"  # the delimiter of a table of one column, whose names may hold commas
 
 COLUMNS: Final = ("record", "name", "type", "text", "relation", "target", "confidence", "beside")
-"""enfold's own table. ``beside`` is a JSON object: the id and whatever the source said besides."""
+"""enfold's own table. ``beside`` is a JSON object: the ids and whatever the source said besides."""
 
+_KINDS: Final = ("entity", "alias", "observation", "relation", "same", "apart")
 _FOREIGN: Final = "id"
-_NAME = ("name", "title", "entity", "entityname", "label")
+_ENDS: Final = ("fromId", "toId")
+_BESIDE: Final = "enfold_beside"
+"""Holds what a source said beside under a key that is an id here."""
+
+_ROWS: Final = 10_000
+"""Rows of one entity that are taken as one record; what follows is one more record of it."""
+
+_NAME = ("name", "title", "entity", "entityname", "label", "mention")
 _TYPE = ("type", "entitytype", "kind", "category")
 _OBSERVATION = ("observations", "observation", "description", "text")
 _ALIASES = ("aliases", "alias", "alsoknownas")
@@ -78,24 +99,37 @@ class Layout:
 # ---- what a file is ----
 
 
-def layout(head: str, source: str = "the file") -> Layout | None:
-    """The layout that the header tells, or None where it is no table of a kind that is known.
+def recognises(head: bytes, path: Path | None = None) -> bool:
+    """Whether a text begins with the header of a table of a kind that is known."""
+    return layout(head.decode("utf-8", "surrogateescape")) is not None
 
-    Raises:
-        Invalid: ``labelled_pairs`` for a table of labelled pairs.
-    """
+
+def relations_alone(head: bytes) -> bool:
+    """Whether a table holds relations, whose ends other tables describe."""
+    table = layout(head.decode("utf-8", "surrogateescape"))
+    return table is not None and table.kind == "relations"
+
+
+def labelled_pairs(source: str, head: str) -> Invalid | None:
+    """The error for a table of labelled pairs, None for any other text."""
     text = head.lstrip("\ufeff \r\n")
-    found = [
-        made for delimiter in DELIMITERS if (made := _layout(_header(text, delimiter), delimiter))
-    ]
     for delimiter in DELIMITERS:
         if {_plain(name) for name in _header(text, delimiter)} >= _PAIR:
-            raise Invalid(
+            return Invalid(
                 "labelled_pairs",
                 f"{source} is a table of labelled pairs, not a graph; "
                 "`enfold evaluate` reads it: enfold evaluate FILE.",
                 path=source,
             )
+    return None
+
+
+def layout(head: str) -> Layout | None:
+    """The layout that the header tells, or None where it is no table of a kind that is known."""
+    text = head.lstrip("\ufeff \r\n")
+    found = [
+        made for delimiter in DELIMITERS if (made := _layout(_header(text, delimiter), delimiter))
+    ]
     best = max(found, key=lambda made: len(made.columns), default=None)
     return replace(best, delimiter=_NONE) if best and len(best.columns) == 1 else best
 
@@ -164,8 +198,15 @@ def refuse(source: str, head: str) -> Invalid:
 # ---- reading ----
 
 
-def read(source: Source, table: Layout) -> Iterator[Record]:
-    """The records of a table, row by row; a row that does not fit is set aside as written."""
+def read(source: Source) -> Iterator[Record]:
+    """The records of a table; a row that does not fit is set aside as written."""
+    table = layout(source.head.decode("utf-8", "surrogateescape"))
+    assert table is not None, "the file was not recognised"
+    rows = _by_row(source, table)
+    return _joined(rows) if table.kind == "own" else rows
+
+
+def _by_row(source: Source, table: Layout) -> Iterator[Record]:
     make = _MAKE[table.kind]
     for row in _rows(source, table):
         if isinstance(row, SetAside):
@@ -240,7 +281,7 @@ class _Feed:
     """Lines for ``csv.reader``, which remembers those that the present row is made of."""
 
     def __init__(self, source: Source) -> None:
-        self._lines = lines(source)
+        self._lines = lines_of(source)
         self._taken: list[str] = []
         self._aside: list[SetAside] = []
         self._first, self._size, self._returned = 1, 0, 0
@@ -363,42 +404,106 @@ def _beside(table: Layout, row: _Row) -> dict[str, Any]:
 
 
 def _own(name: str, table: Layout, row: _Row) -> Iterator[Record]:
-    """A row of enfold's own table. An observation and an alias name their entity, which the rows
-    before have named already."""
+    """A row of enfold's own table. An observation and an alias name their entity."""
     said = {role: _unguarded(row.get(table, role)) for role in COLUMNS}
     kind, spelling = said["record"].strip().casefold(), said["name"]
-    if kind not in ("entity", "alias", "observation", "relation"):
-        what = "it says entity, alias, observation or relation"
+    if kind not in _KINDS:
+        what = f"it says {', '.join(_KINDS[:-1])} or {_KINDS[-1]}"
         why = f"The record {said['record']!r} is not known; {what}."
         yield SetAside(name, row.line, why, row.text)
         return
-    if not spelling.strip() or (kind == "relation" and not said["target"].strip()):
+    joins = kind in ("relation", "same", "apart")
+    if not spelling.strip() or (joins and not said["target"].strip()):
         yield SetAside(name, row.line, f"The {kind} has no name.", row.text)
         return
     beside = _object(said["beside"])
     if beside is None:
         yield SetAside(name, row.line, "The column beside is no JSON object.", row.text)
-    elif kind == "relation":
-        yield RelationRecord(
-            line=row.line,
-            subject=spelling,
-            predicate=" ".join(said["relation"].split()) or RELATED,
-            object=said["target"],
-            confidence=1.0 if (share := _share(said["confidence"])) is None else share,
-            text=said["text"] or None,
-            attributes=beside,
-        )
-    else:
-        foreign = beside.pop(_FOREIGN, None)
-        yield EntityRecord(
-            line=row.line,
-            name=spelling,
-            type=said["type"] or None,
-            observations=(said["text"],) if kind == "observation" and said["text"] else (),
-            aliases=(said["text"],) if kind == "alias" and said["text"] else (),
-            foreign_id=None if foreign is None else str(foreign),
-            attributes=beside,
-        )
+        return
+    moved = beside.pop(_BESIDE) if isinstance(beside.get(_BESIDE), dict) else {}
+    if joins:
+        ends = _id(beside.pop(_ENDS[0], None)), _id(beside.pop(_ENDS[1], None))
+        yield _between(row.line, kind, said, ends, beside | moved)
+        return
+    yield EntityRecord(
+        line=row.line,
+        name=spelling,
+        type=said["type"] or None,
+        observations=(said["text"],) if kind == "observation" and said["text"] else (),
+        aliases=(said["text"],) if kind == "alias" and said["text"] else (),
+        foreign_id=_id(beside.pop(_FOREIGN, None)),
+        attributes=beside | moved,
+    )
+
+
+def _between(
+    line: int,
+    kind: str,
+    said: dict[str, str],
+    ends: tuple[str | None, str | None],
+    beside: dict[str, Any],
+) -> Record:
+    """What stands between two names: a relation, or that they are one, or two."""
+    text = said["text"] or None
+    if kind != "relation":
+        return IdentityRecord(line, said["name"], said["target"], kind == "same", *ends, text)
+    share = _share(said["confidence"])
+    return RelationRecord(
+        line=line,
+        subject=said["name"],
+        predicate=" ".join(said["relation"].split()) or RELATED,
+        object=said["target"],
+        confidence=1.0 if share is None else share,
+        text=text,
+        attributes=beside,
+        subject_id=ends[0],
+        object_id=ends[1],
+    )
+
+
+def _id(value: object) -> str | None:
+    return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def _joined(records: Iterator[Record]) -> Iterator[Record]:
+    """An entity with the rows of its aliases and observations right below it is one record, as it
+    was when it was written."""
+    whole: EntityRecord | None = None
+    parts: list[EntityRecord] = []
+    for record in records:
+        if whole is not None and _is_part(record, whole) and len(parts) < _ROWS:
+            assert isinstance(record, EntityRecord)
+            parts.append(record)
+            continue
+        if whole is not None:
+            yield _with(whole, parts)
+        whole, parts = (record, []) if isinstance(record, EntityRecord) else (None, [])
+        if whole is None:
+            yield record
+    if whole is not None:
+        yield _with(whole, parts)
+
+
+def _is_part(record: Record, whole: EntityRecord) -> bool:
+    """Whether a row is of that entity and says nothing of it but an alias or an observation."""
+    return (
+        isinstance(record, EntityRecord)
+        and bool(record.aliases or record.observations)
+        and record.name == whole.name
+        and record.foreign_id in (None, whole.foreign_id)
+        and record.type is None
+        and not record.attributes
+    )
+
+
+def _with(whole: EntityRecord, parts: Sequence[EntityRecord]) -> EntityRecord:
+    if not parts:
+        return whole
+    return replace(
+        whole,
+        observations=whole.observations + tuple(o for part in parts for o in part.observations),
+        aliases=whole.aliases + tuple(alias for part in parts for alias in part.aliases),
+    )
 
 
 def _object(cell: str) -> dict[str, Any] | None:
@@ -418,24 +523,38 @@ _MAKE: Final[dict[str, _Make]] = {"entities": _entity, "relations": _relation, "
 # ---- writing ----
 
 
+def lines(pieces: Pieces) -> Iterator[str]:
+    """A graph as enfold's own table: the header, then rows."""
+    yield header_line()
+    for piece in pieces():
+        yield _written(piece)
+
+
+def _written(piece: Written) -> str:
+    if isinstance(piece, EntityRecord):
+        return entity_lines(piece)
+    return relation_line(piece) if isinstance(piece, RelationRecord) else identity_line(piece)
+
+
 def header_line() -> str:
     """The first line of enfold's own table."""
     return _line(*COLUMNS)
 
 
 def entity_lines(record: EntityRecord) -> str:
-    """An entity, then its aliases, then its observations: a row each."""
-    beside: dict[str, Any] = {} if record.foreign_id is None else {_FOREIGN: record.foreign_id}
-    beside |= {key: value for key, value in record.attributes.items() if key not in beside}
+    """An entity, then its aliases, then its observations: a row each, each with the id."""
+    ids = {} if record.foreign_id is None else {_FOREIGN: record.foreign_id}
+    beside = _beside_ids(ids, record.attributes, (_FOREIGN,))
     rows = [_line("entity", record.name, record.type or "", beside=beside)]
-    rows += [_line("alias", record.name, text=alias) for alias in record.aliases]
-    rows += [_line("observation", record.name, text=said) for said in record.observations]
+    rows += [_line("alias", record.name, text=alias, beside=ids) for alias in record.aliases]
+    rows += [_line("observation", record.name, text=o, beside=ids) for o in record.observations]
     return "".join(rows)
 
 
 def relation_line(record: RelationRecord) -> str:
     """One relation, in a row; its text and its confidence only where they say something."""
     confidence = "" if record.confidence == 1.0 else repr(record.confidence)
+    ends = _end_ids(record.subject_id, record.object_id)
     return _line(
         "relation",
         record.subject,
@@ -444,8 +563,27 @@ def relation_line(record: RelationRecord) -> str:
         record.predicate,
         record.object,
         confidence,
-        record.attributes,
+        _beside_ids(ends, record.attributes, _ENDS),
     )
+
+
+def identity_line(record: IdentityRecord) -> str:
+    """That two are one, or are not, in a row."""
+    kind = "same" if record.same else "apart"
+    ends = _end_ids(record.left_id, record.right_id)
+    return _line(kind, record.left, "", record.why or "", "", record.right, "", ends)
+
+
+def _end_ids(left: str | None, right: str | None) -> dict[str, Any]:
+    return {key: end for key, end in zip(_ENDS, (left, right), strict=True) if end is not None}
+
+
+def _beside_ids(
+    ids: dict[str, Any], beside: dict[str, Any], taken: Sequence[str]
+) -> dict[str, Any]:
+    moved = {key: value for key, value in beside.items() if key in taken or key == _BESIDE}
+    whole = ids | {key: value for key, value in beside.items() if key not in moved}
+    return whole | {_BESIDE: moved} if moved else whole
 
 
 def _line(
