@@ -260,7 +260,7 @@ class Oracle:
         if not fold.live:
             raise Refusal("already_reverted")
         same = self.rows[fold.absorbed].name.key == self.rows[fold.canonical].name.key
-        if same and fold.rule in ("renamed", "declared", "imported"):
+        if same and fold.rule in SPELLING_RULES and self.rows[fold.absorbed].alias_only:
             raise Refusal("same_name")
 
     def revert(self, fold: Fold) -> Undone:

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from enfold import conflicts, folds, lookup
+from enfold.asked import Asked
 from enfold.check import SENTENCES, check
 from enfold.model import Answer, DecidedBy, Proposal, Verdict
 from enfold.names import Name
@@ -36,7 +37,9 @@ def store() -> Iterator[SqliteStore]:
         first, second = conflicts.ask(tx, pairs, asked_by="rule").conflict_ids
         conflicts.decide(tx, first, Answer.KEEP_EXISTING)
         conflicts.decide(tx, second, Answer.KEEP_BOTH)
-        tx.suggestions.replace_all((p.left_id, p.right_id, p.rule, p.score) for p in pairs)
+        tx.suggestions.replace_all(
+            Asked.of((p.left_id, p.right_id, p.rule, p.score) for p in pairs).columns()
+        )
     yield store
     store.close()
 

@@ -44,7 +44,9 @@ CALLS: dict[str, list[str]] = {
     "apart": [],
     "keep-apart": ["power.c", "dmetrics-go"],
     "undo-apart": ["1"],
+    "review": ["--export", "questions.csv"],
     "find": ["cpu_package"],
+    "search": ["cpu_pakage"],
     "related": ["dmetrics-go"],
     "show": ["CPUPackage"],
     "entity": ["CPUPackage"],
@@ -66,7 +68,7 @@ READS = {
     "explain": ["a", "b", "--db", "none.db"],
     **{
         name: CALLS[name]
-        for name in "conflicts merges apart find related show export status check runs".split()
+        for name in "conflicts merges apart find search related show export status check runs".split()
     },
 }
 
@@ -238,7 +240,7 @@ def test_a_global_option_may_stand_before_the_command(graph: Path) -> None:
         (["export", "--out", "none/x.jsonl"], 5, "no_directory"),
         (["resolve", "--rules", "none"], 5, "unknown_rules"),
         (["scan", "none.jsonl"], 5, "no_such_file"),
-        (["scan", "."], 5, "is_a_directory"),
+        (["scan", "."], 5, "nothing_readable"),
         (["evaluate", "good.db"], 5, "unreadable"),
         (["evaluate", "none.tsv"], 5, "unreadable"),
         (["find", " "], 5, "blank_name"),

@@ -188,7 +188,7 @@ def test_an_export_that_fails_leaves_the_file_as_it_was(
         raise OSError(28, "No space left on device")
 
     (folder / "out.jsonl").write_text("precious", encoding="utf-8")
-    monkeypatch.setattr("enfold.formats.write", fails)
+    monkeypatch.setattr("enfold.formats.target.lines", fails)
     result = run("export", "--out", "out.jsonl", "--force")
     assert result.exit_code == 7
     assert "No space left" in result.stderr

@@ -7,6 +7,7 @@ import pytest
 
 import enfold
 from enfold import conflicts, folds, lookup
+from enfold.asked import Asked
 from enfold.check import check
 from enfold.errors import Error, NotFound
 from enfold.model import Answer, DecidedBy, Proposal, Verdict
@@ -143,7 +144,7 @@ def test_taking_back_an_answer_undoes_what_it_did_and_asks_again(store: SqliteSt
         (question,) = ask(tx, (a, b)).conflict_ids
         for answer in (Answer.KEEP_BOTH, Answer.KEEP_NEW, Answer.KEEP_EXISTING):
             conflicts.decide(tx, question, answer)
-            tx.entities.mark_examined()
+            tx.entities.mark_all_examined(b)
             reopened = conflicts.reopen(tx, question)
             assert (reopened.answer, reopened.merge_id, reopened.decided_at) == (None, None, None)
             assert pending(tx) == [question]
@@ -233,7 +234,7 @@ def test_the_weightiest_pairs_are_found_though_spellings_count_twice(
         for row in (one, two):
             mention(tx, row, 3)
         pairs = [*zip(loud[::2], loud[1::2], strict=True), (one, two)]
-        tx.suggestions.replace_all((x, y, "r", 0.5) for x, y in pairs)
+        tx.suggestions.replace_all(Asked.of((x, y, "r", 0.5) for x, y in pairs).columns())
         assert [(p.left_id, p.right_id) for p in tx.suggestions.best_open(1)] == [(two, one)]
 
 
@@ -242,7 +243,7 @@ def test_what_is_left_to_ask_follows_folds_questions_and_decisions(store: Sqlite
         a, b, c, d = mint(tx, "a1", "b1", "c1", "d1")
         mention(tx, b, 3)
         pairs = [(a, b), (b, c), (c, d)]
-        tx.suggestions.replace_all((x, y, "r", 0.5) for x, y in pairs)
+        tx.suggestions.replace_all(Asked.of((x, y, "r", 0.5) for x, y in pairs).columns())
         assert tx.suggestions.count_open() == 3
         assert [(p.left_id, p.right_id) for p in tx.suggestions.best_open(5)] == [
             (a, b),

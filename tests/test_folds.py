@@ -247,7 +247,7 @@ def test_a_revert_settles_apart_and_says_how_to_fold_again(store: SqliteStore) -
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         merge = fold(tx, a, b)
-        tx.entities.mark_examined()
+        tx.entities.mark_all_examined(b)
         reverted = folds.revert(tx, merge.id, actor="bob")
         (decision,) = tx.decisions.recent()
         assert decision.id == reverted.decision_id

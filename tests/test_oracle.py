@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from enfold import conflicts, folds, lookup
+from enfold.asked import Asked
 from enfold.check import check
 from enfold.errors import Error, Refused
 from enfold.model import Ambiguous, Answer, DecidedBy, Found, Proposal, Unknown, Verdict
@@ -451,7 +452,7 @@ class Graphs(RuleBasedStateMachine):
         known = self.oracle.suggestions
         with self.store.write() as tx:
             if only is None:
-                tx.suggestions.replace_all(new)
+                tx.suggestions.replace_all(Asked.of(new).columns())
                 known.clear()
             else:
                 only = self.row(only)

@@ -102,7 +102,8 @@ def outcome(left: str | Name, right: str | Name) -> str:
 
 
 def written(graph: Graph) -> str:
-    return "".join(graph.export())
+    """The export, but for the decision that a revert leaves."""
+    return "".join(line for line in graph.export() if '"type":"identity"' not in line)
 
 
 Take = Callable[..., Imported]

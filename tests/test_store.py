@@ -467,7 +467,7 @@ def test_the_name_index_forgets_deleted_rows(store: SqliteStore) -> None:
         one, two = mint(tx, "Alpha", "Beta")
         tx.names.add([(7, one), (7, two), (-8, two), (7, one)])
         assert tx.names.unindexed() == [one, two]
-        tx.names.mark_indexed()
+        tx.names.mark_indexed(two)
         assert tx.names.unindexed() == []
         assert tx.names.probe([7, -8]) == {one, two}
         tx.entities.delete([two])
@@ -477,7 +477,7 @@ def test_the_name_index_forgets_deleted_rows(store: SqliteStore) -> None:
 def test_rows_of_equal_letters_are_looked_at_again_together(store: SqliteStore) -> None:
     with store.write() as tx:
         one, two, other = mint(tx, "Al-pha", "Alpha", "Beta")
-        tx.entities.mark_examined()
+        tx.entities.mark_all_examined(other)
         assert tx.entities.unexamined() == []
         tx.entities.forget_examined([one])
         assert tx.entities.unexamined() == [one, two]

@@ -10,6 +10,7 @@ import pytest
 
 import enfold
 from enfold import folds
+from enfold.asked import Asked
 from enfold.model import Answer, DecidedBy, Proposal
 from enfold.store import SqliteStore, open_store
 from enfold.store import suggestions as suggestions_module
@@ -105,7 +106,7 @@ def web(tx: Any) -> list[int]:
     for at, row in enumerate(rows):
         mention(tx, row, at + 1)
     suggested = [(x, y, "r", 0.5) for x, y in combinations(rows, 2)]
-    tx.suggestions.replace_all(suggested)
+    tx.suggestions.replace_all(Asked.of(suggested).columns())
     agrees(tx)
     return rows
 
@@ -225,7 +226,7 @@ def test_a_fold_after_the_last_suggestion_went_leaves_nothing_open(store: Sqlite
     with store.write() as tx:
         row, root, other, third = mint(tx, "a1", "b1", "c1", "d1")
         fold(tx, row, root)
-        tx.suggestions.replace_all([(row, other, "r", 0.5)])
+        tx.suggestions.replace_all(Asked.of([(row, other, "r", 0.5)]).columns())
         assert tx.suggestions.count_open() == 1
         tx.suggestions.replace_for([row], [])
         fold(tx, root, third)
@@ -237,7 +238,7 @@ def test_a_name_mentioned_reads_what_touches_it_alone(store: SqliteStore) -> Non
     with store.write() as tx:
         rows = mint(tx, *(f"name {at}" for at in range(400)))
         pairs = zip(rows[::2], rows[1::2], strict=True)
-        tx.suggestions.replace_all((x, y, "r", 0.5) for x, y in pairs)
+        tx.suggestions.replace_all(Asked.of((x, y, "r", 0.5) for x, y in pairs).columns())
         mention(tx, rows[0], 1)
         roots = [rows[0]]
         assert tx._sql.ids(suggestions_module._MARKED) == roots

@@ -12,6 +12,8 @@ guessed; lookup and neighbourhoods follow every fold.
 
 from __future__ import annotations
 
+from enfold.answers import Answered, Returned, Undone
+from enfold.cards import Card
 from enfold.errors import Conflict as ConflictError
 from enfold.errors import Error, Invalid, NotFound, Refused, Unavailable
 from enfold.graph import Graph, evaluate, open, scan
@@ -24,6 +26,8 @@ from enfold.model import (
     Entity,
     Fact,
     Found,
+    Hit,
+    How,
     Imported,
     Memory,
     Mention,
@@ -47,6 +51,8 @@ __all__ = [
     "RULES",
     "Ambiguous",
     "Answer",
+    "Answered",
+    "Card",
     "CheckReport",
     "Conflict",
     "ConflictError",
@@ -56,6 +62,8 @@ __all__ = [
     "Fact",
     "Found",
     "Graph",
+    "Hit",
+    "How",
     "Imported",
     "Invalid",
     "Memory",
@@ -66,6 +74,7 @@ __all__ = [
     "Refused",
     "Related",
     "Report",
+    "Returned",
     "Reverted",
     "Rule",
     "Ruling",
@@ -73,6 +82,7 @@ __all__ = [
     "Scan",
     "SetAside",
     "Unavailable",
+    "Undone",
     "Unknown",
     "Verdict",
     "evaluate",

@@ -70,11 +70,13 @@ def fold(
     conflict_id: int | None = None,
     run_id: int | None = None,
     overrule: bool = False,
+    at: str | None = None,
 ) -> Merge:
     """Fold the entity that ``absorbed`` leads to into the one that ``canonical`` leads to.
 
     Args:
         overrule: let a person fold what is settled apart; the merge lists what it overruled.
+        at: when it was decided, where that was before now.
 
     Raises:
         NotFound: ``no_entity``: a row is gone.
@@ -104,6 +106,7 @@ def fold(
         run_id=run_id,
         overruled=tuple(decision.id for decision in apart),
         asked=(absorbed.id, canonical.id),
+        at=at,
     )
     return tx.merges.many(tx.merges.fold([planned]))[0]
 
@@ -136,6 +139,7 @@ def _merge(
     conflict_id: int | None = None,
     run_id: int | None = None,
     overruled: tuple[int, ...] = (),
+    at: str | None = None,
 ) -> Merge:
     return Merge(
         id=0,
@@ -156,7 +160,7 @@ def _merge(
         edge_mark=0,
         moved=0,
         silenced=0,
-        created_at="",
+        created_at=at or "",
         asked_absorbed_id=asked[0],
         asked_canonical_id=asked[1],
     )
@@ -351,10 +355,11 @@ def preview_revert(tx: Tx, merge_id: int) -> Reverted:
 
 def _must_be_another_name(tx: Tx, merge: Merge) -> None:
     """Two rows of one name in two entities would make every use of it ambiguous: a spelling that
-    only changed case is not parted but renamed back."""
+    only changed case is not parted but renamed back. Two that were entities of their own are."""
     rows = tx.entities.many([merge.absorbed_id, merge.canonical_id])
     absorbed, canonical = rows[merge.absorbed_id], rows[merge.canonical_id]
-    if merge.rule in SPELLING_RULES and absorbed.key == canonical.key:
+    spelling = merge.rule in SPELLING_RULES and absorbed.alias_only
+    if spelling and absorbed.key == canonical.key:
         raise Refused(
             "same_name",
             f"“{absorbed.spelling}” and “{canonical.spelling}” are one name but for case and "
@@ -397,9 +402,19 @@ def revert(
 
 
 def settle_apart(
-    tx: Tx, left_id: int, right_id: int, *, decided_by: DecidedBy, actor: str | None, why: str
+    tx: Tx,
+    left_id: int,
+    right_id: int,
+    *,
+    decided_by: DecidedBy,
+    actor: str | None,
+    why: str,
+    at: str | None = None,
 ) -> int:
     """Decide that two rows are apart; the decision, or the one in force that says so already.
+
+    Args:
+        at: when it was decided, where that was before now.
 
     Raises:
         NotFound: ``no_entity``.
@@ -413,7 +428,7 @@ def settle_apart(
     if standing is not None:
         return standing.id
     tx.entities.forget_examined([left_id, right_id])
-    return tx.decisions.add(left, right, decided_by=decided_by, actor=actor, why=why)
+    return tx.decisions.add(left, right, decided_by=decided_by, actor=actor, why=why, at=at)
 
 
 def keep_apart(tx: Tx, left: Entity, right: Entity, *, actor: str | None, why: str) -> int:
@@ -477,6 +492,7 @@ def alias(
     source_tag: str | None = None,
     run_id: int | None = None,
     overrule: bool = False,
+    at: str | None = None,
 ) -> Merge:
     """Let another spelling lead to the entity.
 
@@ -504,6 +520,7 @@ def alias(
         actor=actor,
         run_id=run_id,
         overrule=overrule,
+        at=at,
     )
 
 

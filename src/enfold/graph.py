@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from enfold import (
-    check as checks,
-)
-from enfold import (
-    conflicts as queue,
-)
-from enfold import (
+    answers,
+    deferred,
     folds,
     formats,
     intake,
     lookup,
-    rules,
+    outflow,
+    standing,
+)
+from enfold import (
+    cards as dealt,
+)
+from enfold import (
+    check as checks,
+)
+from enfold import (
+    conflicts as queue,
 )
 from enfold import (
     lookalikes as alike,
@@ -31,22 +39,26 @@ from enfold import (
 from enfold import (
     resolve as passes,
 )
-from enfold.errors import Invalid, NotFound
-from enfold.evaluate import Evaluation, read_labelled
-from enfold.evaluate import evaluate as rate
+from enfold.cards import Card, Filter
+from enfold.errors import Invalid, NotFound, Refused
+from enfold.evaluate import ClusterEvaluation, Evaluation
 from enfold.explain import Explained, explain
+from enfold.formats import decisions, review_sheet, target
+from enfold.formats import vault as vaults
+from enfold.formats.source import opened
 from enfold.model import (
     Ambiguous,
     Answer,
+    Applied,
     CheckReport,
     Conflict,
-    Context,
     DecidedBy,
     Decision,
     Described,
     Entity,
     Fact,
     Found,
+    Hit,
     Imported,
     Memory,
     Merge,
@@ -62,8 +74,9 @@ from enfold.model import (
     Unknown,
 )
 from enfold.names import Name
-from enfold.nearest import nearest
 from enfold.ports import Engine, Progress, Store, Tx
+from enfold.search import nearest
+from enfold.search import search as spelling_search
 from enfold.store import open_store
 
 StatedFact = tuple[str, str, str]
@@ -108,6 +121,7 @@ def _local(workers: int) -> Engine:
 def scan(
     *paths: str | os.PathLike[str],
     types_trusted: bool = False,
+    trust_ids: bool = False,
     rule_set: str = "default",
     limit: int = 20,
     workers: int = 1,
@@ -116,13 +130,30 @@ def scan(
     """What a pass over these files would fold, ask and keep apart. Writes nothing.
 
     Args:
+        trust_ids: let two entities of one name with different ids stay two.
         limit: how many of each to list.
     """
     with open(":memory:", workers=workers) as graph:
-        imported = graph.import_files(*paths, progress=progress)
+        imported = graph.import_files(*paths, trust_ids=trust_ids, progress=progress)
         return graph.preview(
             imported, types_trusted=types_trusted, rule_set=rule_set, limit=limit, progress=progress
         )
+
+
+class _Planned(Exception):
+    """Carries a plan out of a transaction that is to be rolled back."""
+
+    def __init__(self, done: answers.Returned) -> None:
+        super().__init__()
+        self.done = replace(done, answered=None)
+
+
+class _Tried(Exception):
+    """Carries what was done out of a transaction that is to be rolled back."""
+
+    def __init__(self, done: Applied) -> None:
+        super().__init__()
+        self.done = done
 
 
 class Graph:
@@ -164,10 +195,16 @@ class Graph:
     # ---- in and out ----
 
     def import_files(
-        self, *paths: str | os.PathLike[str], progress: Progress | None = None
+        self,
+        *paths: str | os.PathLike[str],
+        trust_ids: bool = False,
+        progress: Progress | None = None,
     ) -> tuple[Imported, ...]:
-        """Take graph files in, all of them or none. What can't be taken is set aside and listed;
-        taking a file in again makes nothing.
+        """Take graph files and folders in, all of them or none. What can't be taken is set aside
+        and listed; taking a file in again makes nothing.
+
+        Args:
+            trust_ids: let two entities of one name with different ids stay two.
 
         Raises:
             Invalid: a file is of no format that is read, or can't be read.
@@ -175,24 +212,129 @@ class Graph:
         readings = formats.read(*paths)
         with self._store.write() as tx:
             return tuple(
-                intake.intake(tx, r.records, source=r.source, format=r.format, progress=progress)
+                intake.intake(
+                    tx,
+                    r.records,
+                    source=r.source,
+                    format=r.format,
+                    trust_ids=trust_ids or r.trusted,
+                    progress=progress,
+                )
                 for r in readings
             )
 
     def export(self, format: str = "mcp", *, progress: Progress | None = None) -> Iterator[str]:
-        """The graph in a format (see ``formats.FORMATS``), as pieces of text.
+        """The graph in a format (see ``formats.WRITTEN``), as pieces of text.
 
         Raises:
-            Invalid: ``unknown_format``.
+            Invalid: ``unknown_format``; ``needs_file`` for a format that is no stream of text.
         """
-        if format not in formats.FORMATS:
-            known = " or ".join(formats.FORMATS)
-            raise Invalid("unknown_format", f"{format!r} is no format to write; choose {known}.")
+        formats.to_stream(format)
         return self._export(format, progress)
 
     def _export(self, format: str, progress: Progress | None) -> Iterator[str]:
         with self._store.read() as tx:
-            yield from formats.write(format, tx, progress=progress)
+            yield from formats.lines(format, lambda: outflow.records(tx, progress=progress))
+
+    def export_to(
+        self,
+        out: str | os.PathLike[str],
+        format: str = "mcp",
+        *,
+        force: bool = False,
+        progress: Progress | None = None,
+    ) -> target.Exported:
+        """Write the graph in a format to a file, or to a folder where the format has several
+        files. It is there whole or not at all.
+
+        Args:
+            force: write over what is there.
+
+        Raises:
+            Invalid: ``unknown_format``, ``no_directory``; ``needs_file`` for a pipe.
+            Refused: ``target_exists``, ``same_file``, ``no_reader``.
+        """
+        with self._store.read() as tx:
+            return target.export(
+                format,
+                lambda: outflow.records(tx, progress=progress),
+                Path(out),
+                force=force,
+                graph=Path(self._store.url),
+            )
+
+    def export_decisions(self, layout: str = "text") -> Iterator[str]:
+        """What the graph was told about its names (see ``standing.gather``), line by line, as
+        ``text`` for version control or as ``csv``.
+
+        Raises:
+            Invalid: ``unknown_layout``.
+        """
+        with self._store.read() as tx:
+            said = standing.gather(tx)
+        return decisions.written(said, layout)
+
+    def import_decisions(
+        self, path: str | os.PathLike[str], *, dry_run: bool = False, actor: str | None = None
+    ) -> Applied:
+        """Take a decisions file in; it makes no entity and overrules no person.
+
+        Args:
+            dry_run: do the same and undo it before it is committed.
+            actor: who decides where a line does not say.
+
+        Raises:
+            Invalid: ``merge_conflict``; ``unrecognised_format``; or it can't be read.
+        """
+        who = actor or self._actor
+        with opened(path) as source:
+            said = list(decisions.settled(source))
+        try:
+            with self._store.write() as tx:
+                done = standing.apply(tx, said, actor=who, source=source.name)
+                if dry_run:
+                    raise _Tried(done)
+        except _Tried as tried:
+            return replace(tried.done, dry_run=True, run_id=None, undone=())
+        return done
+
+    def vault(self, path: str | os.PathLike[str]) -> vaults.VaultAliases:
+        """Which notes of an Obsidian vault would get which folded spellings as aliases.
+
+        Raises:
+            Invalid: ``no_such_file``, ``no_notes``.
+        """
+        with self._store.read() as tx:
+            return vaults.plan(tx, Path(path))
+
+    def write_vault(self, path: str | os.PathLike[str]) -> vaults.VaultAliases:
+        """Write the aliases that ``vault`` plans into the front matter of the notes, and keep the
+        notes of before beside the graph.
+
+        Raises:
+            Invalid: as ``vault``. Refused: ``no_file``.
+        """
+        with self._store.read() as tx:
+            planned, now = vaults.plan(tx, Path(path)), tx.now
+        return vaults.apply(
+            planned, self._kept_notes(), re.sub(r"\W", "", now).replace("Z", "000Z")
+        )
+
+    def undo_vault(self, path: str | os.PathLike[str]) -> vaults.VaultUndone:
+        """Put the notes back that the last ``write_vault`` changed and nobody edited since.
+
+        Raises:
+            NotFound: ``nothing_to_undo``. Refused: ``no_file``.
+        """
+        return vaults.undo(Path(path), self._kept_notes())
+
+    def _kept_notes(self) -> Path:
+        backups = self._store.backups
+        if backups is None:
+            raise Refused(
+                "no_file", "A graph in memory has no place for the notes of before; name a file."
+            )
+        return backups.with_suffix(".vaults")
 
     def remember(
         self,
@@ -335,6 +477,149 @@ class Graph:
             return queue.decide(
                 tx, conflict_id, chosen, actor=actor or self._actor, candidate_id=candidate_id
             )
+
+    def cards(
+        self,
+        *,
+        limit: int = 20,
+        around: str | int | None = None,
+        rule: str | None = None,
+        type: str | None = None,
+        passed: Collection[tuple[int, int]] = (),
+    ) -> list[Card]:
+        """The open questions, queued or waiting, as cards: those that share an entity are one. The
+        weightiest come first.
+
+        Args:
+            around: only those about this entity.
+            rule, type: only questions of a rule; only with a side of a type.
+            passed: pairs of entities to leave out (``Card.pairs`` of those skipped).
+
+        Raises:
+            NotFound: ``unknown``. Conflict: ``ambiguous``.
+        """
+        with self._store.read() as tx:
+            root = None if around is None else self._follow(tx, around).entity.id
+            which = Filter(rule, type)
+            return dealt.cards(tx, limit=limit, which=which, around=root, passed=passed)
+
+    def count_cards(
+        self,
+        *,
+        around: str | int | None = None,
+        rule: str | None = None,
+        type: str | None = None,
+    ) -> tuple[int, int | None]:
+        """(open pairs, cards they make); None of the latter above ``cards.COUNTED`` pairs."""
+        with self._store.read() as tx:
+            root = None if around is None else self._follow(tx, around).entity.id
+            return dealt.count(tx, Filter(rule, type), around=root)
+
+    def refill(self) -> list[int]:
+        """Fill the queue up to its cap from what waits, as a pass does; the new questions."""
+        with self._store.write() as tx:
+            context = tx.context()
+            return deferred.refill(tx, context)[1] if context is not None else []
+
+    def answer_card(
+        self,
+        card: Card,
+        *,
+        same: Collection[int] = (),
+        apart: Collection[int] = (),
+        keep: int | None = None,
+        among: bool = False,
+        actor: str | None = None,
+    ) -> answers.Answered:
+        """Answer some or all questions of a card in one transaction; the rest stays asked.
+
+        Args:
+            same: ids of the leaves that are the centre. apart: of those that are not.
+            keep: whose name survives: the centre or one of ``same``.
+            among: the leaves in ``apart`` are different from each other, too.
+
+        Raises:
+            Invalid: ``not_on_card``.
+            Conflict: ``card_changed``: look at it again. Refused: ``settled_apart``.
+        """
+        with self._store.write() as tx:
+            return answers.answer(
+                tx,
+                card,
+                same=same,
+                apart=apart,
+                keep=keep,
+                among=among,
+                actor=actor or self._actor,
+            )
+
+    def answer_all(
+        self,
+        *,
+        same: bool,
+        rule: str | None = None,
+        type: str | None = None,
+        min_score: float = 0.0,
+        dry_run: bool = False,
+        actor: str | None = None,
+    ) -> answers.Many:
+        """One answer for every open question of a rule, or with a side of a type. Folds make stars,
+        never chains: what would join two names by way of a third stays asked.
+
+        Raises:
+            Refused: ``nothing_open``.
+        """
+        which = Filter(rule, type, min_score)
+        opened = self._store.read if dry_run else self._store.write
+        with opened() as tx:
+            return answers.answer_all(
+                tx, which, same=same, dry_run=dry_run, actor=actor or self._actor
+            )
+
+    def undo_answer(
+        self, answer_id: int | None = None, *, actor: str | None = None
+    ) -> answers.Undone:
+        """Take an answer to a card, to a kind or from a sheet back; by default the actor's latest
+        that stands. Any number of times, in any session.
+
+        Raises:
+            NotFound: ``no_answer``. Refused: ``already_undone``.
+        """
+        with self._store.write() as tx:
+            return answers.undo(tx, answer_id, actor=actor or self._actor)
+
+    def questions(
+        self,
+        *,
+        limit: int = 1000,
+        around: str | int | None = None,
+        rule: str | None = None,
+        type: str | None = None,
+    ) -> Iterator[str]:
+        """So many cards as a sheet to answer (see ``formats.review_sheet``), as pieces of text."""
+        with self._store.read() as tx:
+            root = None if around is None else self._follow(tx, around).entity.id
+            dealing = dealt.stream(tx, limit=limit, which=Filter(rule, type), around=root)
+            yield from review_sheet.write(dealing)
+
+    def answer_sheet(
+        self, path: str | os.PathLike[str], *, dry_run: bool = False, actor: str | None = None
+    ) -> answers.Returned:
+        """Take the answers of a sheet: all is read and looked at first, then what holds is applied
+        in one transaction. Taking it again does nothing.
+
+        Raises:
+            Invalid: ``not_questions``: the file is no such sheet; or it can't be read.
+        """
+        sheet = review_sheet.read(path)
+        try:
+            with self._store.write() as tx:
+                done = answers.take(tx, sheet, actor=actor or self._actor)
+                if dry_run:
+                    raise _Planned(done)
+                return done
+        except _Planned as planned:
+            return planned.done
 
     def reopen(self, conflict_id: int) -> Conflict:
         """Take an answer back: what it folded is reverted, and the question is pending again."""
@@ -484,6 +769,19 @@ class Graph:
         with self._store.read() as tx:
             return lookup.find(tx, Name.of(name), nearest=nearest)
 
+    def search(self, text: str, *, type: str | None = None, limit: int = 20) -> list[Hit]:
+        """Entities whose spellings read like a text or a part of a name, best first (see
+        ``search.search``). Nothing found means unknown, never absent.
+
+        Args:
+            type: only entities of this type, in whatever case.
+
+        Raises:
+            Invalid: ``blank_name``, ``name_too_long``.
+        """
+        with self._store.read() as tx:
+            return spelling_search(tx, Name.of(text), type=type, limit=limit)
+
     def entity(self, asked: str | int) -> Described:
         """An entity by name, id or folded spelling, with its aliases and folds."""
         with self._store.read() as tx:
@@ -572,14 +870,22 @@ class Graph:
         return lookup.follow(tx, asked, nearest=nearest)
 
 
-def evaluate(path: str | os.PathLike[str], *, rule_set: str = "default") -> Evaluation:
-    """How right the rules are on a file of labelled pairs (see ``evaluate.read_labelled``).
+def evaluate(
+    path: str | os.PathLike[str],
+    *,
+    rule_set: str = "default",
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> Evaluation | ClusterEvaluation:
+    """How right the rules are on a file of labels: pairs, each ruled on its own, or names with
+    their things, put through a pass (see ``formats.labelled`` for the columns).
 
     Raises:
         Invalid: ``unreadable``, ``no_labels``, ``bad_label``, ``unknown_rules``.
     """
-    rules.rule_set(rule_set)
-    return rate(read_labelled(Path(path)), Context(rules=rule_set))
+    from enfold.rating import rate  # numpy
+
+    return rate(Path(path), rule_set=rule_set, workers=workers, progress=progress)
 
 
 def as_json(record: Any) -> Any:

@@ -159,8 +159,8 @@ def mint_many(tx: Tx, rows: Sequence[NewRow]) -> list[int]:
     """Make the rows of many names, in their order; the ids.
 
     ``mint`` looks a name up before it makes a row, and leads to what is there or says that it is
-    ambiguous. Here the caller has done so: no row of these keys was there when it looked, in this
-    write transaction, whose lock keeps it so. No key may be given twice.
+    ambiguous. Here the caller has done so: no such sense of these keys was there when it looked, in
+    this write transaction, whose lock keeps it so. No sense of a key may be given twice.
     """
     ids = []
     for made in tx.entities.add_many(rows):

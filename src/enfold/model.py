@@ -62,7 +62,8 @@ class Context:
     """What rules may know of the graph, frozen by the last full pass so that every pass agrees.
 
     Attributes:
-        common: words that many names of this graph carry (see ``rules.common_words``).
+        common: words that many names of this graph carry (see ``rules.common_among``).
+        initials: two initials that one name alone of this graph has (see ``rules.alone_among``).
         types_trusted: whether a disagreement of types keeps identical names from folding.
         rules: the name of the rule set the pass used.
         version: of the names and rules it was made with.
@@ -72,6 +73,7 @@ class Context:
     types_trusted: bool = False
     rules: str = "default"
     version: str = ""
+    initials: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +268,25 @@ class Proposal:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class OpenPair:
+    """Two entities that some rule asks about and that are not queued, not one and not apart.
+
+    Attributes:
+        low, high: the entities, the lower id first.
+        weight: the mentions of the one that has fewer.
+        left_id, right_id: the rows the rule asks about; they lead to the two, in either order.
+    """
+
+    low: int
+    high: int
+    weight: int
+    score: float
+    left_id: int
+    right_id: int
+    rule: str
+
+
 AskedPair = tuple[int, int, str, float]
 """(left id, right id, rule, score): a proposal to ask, as it is kept where there are many."""
 
@@ -332,6 +353,43 @@ class Unknown:
     note: str = UNKNOWN
 
 
+class How(StrEnum):
+    """How a spelling matches what was searched for, the surest first."""
+
+    EXACT = "exact"
+    """The same name: case, blanks and a leading ``@`` aside."""
+    LETTERS = "letters"
+    """The same letters and digits: punctuation, accents and script aside."""
+    PREFIX = "prefix"
+    """It begins with what was searched for."""
+    WORD = "word"
+    """All that was searched for are words of it, in whatever order."""
+    SUBSTRING = "substring"
+    """What was searched for stands in it, or each word of that in one of its words."""
+    FUZZY = "fuzzy"
+    """It reads alike, as a whole or word by word."""
+    RULE = "rule"
+    """A rule would ask whether the two are one: an acronym, say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An entity that a search found.
+
+    Attributes:
+        entity: where the spelling leads now.
+        matched: the spelling that matched best.
+        alias: it is spelled otherwise than the entity is shown.
+        score: 0 to 1, how alike; see ``search``.
+    """
+
+    entity: Entity
+    matched: str
+    how: How
+    score: float
+    alias: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A stated relationship to a neighbour, with how many memories state it."""
@@ -390,7 +448,10 @@ class Imported:
         mentions: mention edges made.
         facts: fact edges made.
         aliases: alias spellings made.
+        folds: entities that the source says are one and that were two here.
+        apart: pairs settled apart because the source says so.
         minted: names made only because a relation named them.
+        senses: entities made beside another of the same name, because their ids are trusted.
         notes: differences that were kept out of the graph's own fields (a second type, say).
         set_aside: what could not be taken, line by line.
     """
@@ -404,7 +465,10 @@ class Imported:
     mentions: int = 0
     facts: int = 0
     aliases: int = 0
+    folds: int = 0
+    apart: int = 0
     minted: tuple[str, ...] = ()
+    senses: int = 0
     notes: tuple[SetAside, ...] = ()
     set_aside: tuple[SetAside, ...] = ()
 
@@ -523,7 +587,8 @@ class EntityRecord:
 
 @dataclass(frozen=True, slots=True)
 class RelationRecord:
-    """A stated relation of a source between two names."""
+    """A stated relation of a source between two names, with the source's own ids of them where it
+    has ids: an end is found by its id first."""
 
     line: int
     subject: str
@@ -532,6 +597,92 @@ class RelationRecord:
     confidence: float = 1.0
     text: str | None = None
     attributes: dict[str, Any] = field(default_factory=dict)
+    subject_id: str | None = None
+    object_id: str | None = None
 
 
-Record = EntityRecord | RelationRecord | SetAside
+@dataclass(frozen=True, slots=True)
+class IdentityRecord:
+    """What a source says of the identity of two things: that they are one, or that they are not.
+
+    Attributes:
+        left, right: names.
+        same: one (to be folded), or two (to be settled apart).
+        left_id, right_id: the source's own ids of them, where it has ids.
+        why: what the source gives as the reason.
+    """
+
+    line: int
+    left: str
+    right: str
+    same: bool
+    left_id: str | None = None
+    right_id: str | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """Something a graph was told about its names, as a line of a decisions file.
+
+    Attributes:
+        kind: ``same`` (left was folded into right), ``apart`` (two things), ``alias`` (left is a
+            spelling that leads to right) or ``called`` (left is shown as right).
+        left, right: names.
+        left_type, left_id, right_type, right_id: what tells a name from others like it, where that
+            is needed: the type, or the source's own id.
+        overrules: whether a person said ``same`` although the two were settled apart.
+        decided_by, who: whose decision it is.
+        at: when it was made, as ISO 8601 in UTC; None for now.
+    """
+
+    line: int
+    kind: str
+    left: str
+    right: str
+    left_type: str | None = None
+    left_id: str | None = None
+    right_type: str | None = None
+    right_id: str | None = None
+    overrules: bool = False
+    decided_by: DecidedBy = DecidedBy.HUMAN
+    who: str | None = None
+    at: str | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NotApplied:
+    """A line of a decisions file that was not taken, and why."""
+
+    settled: Settled
+    code: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What became of a decisions file.
+
+    Attributes:
+        new, known: lines that changed something, and lines that were so already.
+        undone: folds that no person made and that were taken back, for a person says apart.
+        refused: lines against what a person decided here.
+        unknown: lines about a name that the graph does not know, or that fits several entities.
+        set_aside: what could not be read.
+    """
+
+    new: int
+    known: int
+    undone: tuple[int, ...] = ()
+    refused: tuple[NotApplied, ...] = ()
+    unknown: tuple[NotApplied, ...] = ()
+    set_aside: tuple[SetAside, ...] = ()
+    dry_run: bool = False
+    run_id: int | None = None
+
+
+Record = EntityRecord | RelationRecord | IdentityRecord | SetAside
+
+Written = EntityRecord | RelationRecord | IdentityRecord
+"""What an export yields."""

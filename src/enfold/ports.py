@@ -7,12 +7,13 @@ and has one ``now``. Everything here is synchronous.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from enfold.asked import Asked, Columns
 from enfold.model import (
     Answer,
     AskedPair,
@@ -25,6 +26,7 @@ from enfold.model import (
     Memory,
     Mention,
     Merge,
+    OpenPair,
     Proposal,
     Run,
     SetAside,
@@ -110,8 +112,8 @@ class Entities(Protocol):
 
     def by_fold_key(self, fold_key: str) -> list[Entity]: ...
     def by_merge_key(self, merge_key: str) -> list[Entity]: ...
-    def starting(self, letters: str, *, limit: int) -> list[Entity]:
-        """Rows whose merge key begins with these letters, in its order."""
+    def starting(self, letters: str, *, limit: int) -> list[int]:
+        """Ids of rows whose merge key begins with these letters, in its order."""
         ...
 
     def by_foreign_id(self, foreign_id: str) -> list[Entity]: ...
@@ -137,6 +139,7 @@ class Entities(Protocol):
         """Every row of each identity key that has one, lowest sense first."""
         ...
 
+    def rows_by_id(self, ids: Sequence[int]) -> list[Row]: ...
     def rows_by_foreign_id(self, foreign_ids: Sequence[str]) -> dict[str, list[Row]]: ...
     def live(self, *, after: int = 0, limit: int = 100) -> list[Entity]:
         """Live rows by ascending id, after the given one."""
@@ -152,6 +155,10 @@ class Entities(Protocol):
 
     def spellings(self) -> Iterator[tuple[int, str, str | None]]:
         """(id, spelling, type) of every row, by id; streamed."""
+        ...
+
+    def types(self) -> Iterator[tuple[int, str | None]]:
+        """(id, type) of every row, by id; streamed."""
         ...
 
     def stored_keys(self) -> Iterator[tuple[int, str, str, str, str]]:
@@ -174,9 +181,20 @@ class Entities(Protocol):
         """From now on the entity is called as that row of its cluster is spelled."""
         ...
 
-    def unexamined(self) -> list[int]: ...
-    def mark_examined(self, ids: Sequence[int] | None = None) -> None:
-        """The rules have spoken about these rows; about every row where None."""
+    def renamings(self) -> list[tuple[int, int, str | None, str]]:
+        """(root, row shown, actor, when) of every rename, in order; those that left included."""
+        ...
+
+    def unexamined(self) -> list[int]:
+        """Rows to look at: new ones, and those to be looked at again."""
+        ...
+
+    def mark_examined(self, ids: Sequence[int]) -> None:
+        """The rules have spoken about these rows, and about none between them that is new."""
+        ...
+
+    def mark_all_examined(self, through: int, besides: Sequence[int] = ()) -> None:
+        """The rules have spoken about every row up to that id, but for some."""
         ...
 
     def last(self) -> int:
@@ -193,6 +211,11 @@ class Entities(Protocol):
 
     def attributes_of(self, roots: Sequence[int]) -> dict[int, list[dict[str, object]]]:
         """The attributes of all rows of each of these entities that has some, the root's first."""
+        ...
+
+    def identified(self, roots: Sequence[int]) -> dict[int, list[Row]]:
+        """The rows of each of these entities that have a source's own id, or whose name another
+        entity has too; by id."""
         ...
 
     def shown_names(self, roots: Sequence[int]) -> dict[int, str]: ...
@@ -228,6 +251,13 @@ class Edges(Protocol):
 
     def last_memory(self) -> int:
         """The highest memory id, 0 before the first."""
+        ...
+
+    def passages(
+        self, entity_id: int, *, memories: int, around: int
+    ) -> list[tuple[int, str | None, str, str]]:
+        """(memory, source, spelling, text) of some active memories that mention the entity, each
+        cut to so many characters before and behind the spelling where it stands in the text."""
         ...
 
     def memory_page(self, *, after: int, limit: int) -> list[tuple[Memory, list[Mention]]]:
@@ -338,8 +368,8 @@ class Merges(Protocol):
     def fold(self, folds: Sequence[Merge]) -> list[int]:
         """Apply folds in order, set-based, and write their receipts; the new merge ids.
 
-        ``id``, ``edge_mark``, ``moved``, ``silenced`` and ``created_at`` of the given records are
-        ignored and filled in. Both sides must be live roots at their turn.
+        ``id``, ``edge_mark``, ``moved`` and ``silenced`` of the given records are ignored and
+        filled in, and ``created_at`` where it is empty. Both sides must be live roots at their turn.
         """
         ...
 
@@ -373,7 +403,14 @@ class Decisions(Protocol):
     """Names settled apart."""
 
     def add(
-        self, left: Entity, right: Entity, *, decided_by: DecidedBy, actor: str | None, why: str
+        self,
+        left: Entity,
+        right: Entity,
+        *,
+        decided_by: DecidedBy,
+        actor: str | None,
+        why: str,
+        at: str | None = None,
     ) -> int: ...
     def get(self, decision_id: int) -> Decision | None: ...
     def undo(self, decision_id: int, *, actor: str | None = None) -> None:
@@ -429,6 +466,10 @@ class Conflicts(Protocol):
         """Take the answer away. A newer question about the same two rows is withdrawn."""
         ...
 
+    def withdraw(self, conflict_ids: Sequence[int]) -> list[int]:
+        """Take back those of the questions that have no answer, as if never asked; their ids."""
+        ...
+
     def by_decision(self, decision_id: int) -> list[Conflict]: ...
     def pending_pairs(self) -> set[tuple[int, int]]:
         """(lower, higher) root of every pending entity question."""
@@ -445,19 +486,40 @@ class Suggestions(Protocol):
     The first question about open pairs after a change works out those around what has changed; one
     in a transaction that may write keeps the answer."""
 
-    def replace_all(self, asked: Iterable[AskedPair]) -> None: ...
+    def replace_all(self, asked: Columns) -> int:
+        """Drop every suggestion and add these; how many open pairs of entities they come to."""
+        ...
+
     def replace_for(self, ids: Sequence[int], asked: Iterable[AskedPair]) -> None:
         """Drop every suggestion that touches these rows, then add."""
         ...
 
     def count(self) -> int: ...
-    def count_open(self) -> int:
-        """Pairs of roots some suggestion asks about that are not one, queued or settled apart."""
+    def count_open(self, *, rule: str | None = None, type: str | None = None) -> int:
+        """Pairs of roots some suggestion asks about that are not one, queued or settled apart; or
+        those of a rule, or with a side of a type."""
         ...
 
     def best_open(self, limit: int) -> list[Proposal]:
         """The open pairs, ranked by the weaker side's mention count, then score, then ids; one row
         pair for each pair of roots, the side with fewer mentions first (ties: the later id)."""
+        ...
+
+    def ranked_open(
+        self, *, rule: str | None = None, type: str | None = None
+    ) -> Generator[OpenPair, None, None]:
+        """The open pairs in that order, streamed; or those of a rule, or with a side of a type."""
+        ...
+
+    def open_around(
+        self, root: int, *, limit: int, rule: str | None = None, type: str | None = None
+    ) -> list[OpenPair]:
+        """The open pairs of one root, in that order, up to a limit."""
+        ...
+
+    def count_open_around(self, root: int) -> int: ...
+    def open_between(self, roots: Sequence[int]) -> list[OpenPair]:
+        """The open pairs with both sides among these roots."""
         ...
 
 
@@ -472,13 +534,47 @@ class NameIndex(Protocol):
         """Store these keys, ascending, each with its row's id, and nothing else."""
         ...
 
-    def probe(self, keys: Sequence[int]) -> set[int]:
-        """Ids of rows stored under any of the keys."""
+    def probe(self, keys: Sequence[int], *, limit: int | None = None) -> set[int]:
+        """Ids of rows stored under any of the keys; with a limit about so many of them."""
         ...
 
     def unindexed(self) -> list[int]: ...
-    def mark_indexed(self, ids: Sequence[int] | None = None) -> None:
-        """These rows' keys are stored; every row's where None."""
+    def mark_indexed(self, through: int) -> None:
+        """The keys of every row up to that id are stored."""
+        ...
+
+
+class Words(Protocol):
+    """The words of every name (``pairs.search_words``), for a person's search. They are there as
+    soon as a row is made. Words are given with their ids."""
+
+    def known(self, words: Sequence[str]) -> dict[str, int]:
+        """Those of the words that some name has."""
+        ...
+
+    def starting(self, letters: str, *, limit: int) -> dict[str, int]:
+        """Words that begin with these letters, in their order."""
+        ...
+
+    def holding(self, letters: str, *, limit: int) -> dict[str, int]:
+        """Words with these three or more letters anywhere."""
+        ...
+
+    def resembling(self, letters: str, *, limit: int) -> dict[str, int]:
+        """Words that share runs of three letters with this one, most first. Of the words with a
+        very common run not all are looked at."""
+        ...
+
+    def rows(
+        self, word_id: int, *, shortest: int = 0, longest: int = 255, type: str | None, limit: int
+    ) -> list[int]:
+        """Rows whose names have the word and so many letters, shortest names first; with a type,
+        those of them whose entity is of it, among the first few thousand."""
+        ...
+
+    def rows_of_all(self, word_ids: Sequence[int], *, type: str | None, limit: int) -> list[int]:
+        """Rows whose names have all of the words, shortest names first, among the first few
+        thousand of the rarest."""
         ...
 
 
@@ -496,6 +592,10 @@ class Runs(Protocol):
     ) -> None: ...
     def get(self, run_id: int) -> Run | None: ...
     def recent(self, *, limit: int = 50) -> list[Run]: ...
+    def last(self, kind: str, *, actor: str | None) -> Run | None:
+        """The latest run of that kind by that actor whose report has no ``undone_at``."""
+        ...
+
     def set_aside(self, run_id: int, pieces: Iterable[SetAside]) -> None: ...
     def pieces(self, run_id: int) -> list[SetAside]: ...
 
@@ -526,6 +626,7 @@ class Tx(Protocol):
     conflicts: Conflicts
     suggestions: Suggestions
     names: NameIndex
+    words: Words
     runs: Runs
     invariants: Invariants
 
@@ -566,19 +667,12 @@ class Store(Protocol):
 
 
 class Batch(Protocol):
-    """Some of a survey's proposals, by place in the rows given: ``left`` and ``right`` are asked
-    about by ``rule`` with ``score``; ``judged`` pairs were ruled to find them."""
+    """Some of a survey's proposals: what is asked, and how many pairs were ruled to find it."""
 
     @property
     def judged(self) -> int: ...
     @property
-    def left(self) -> Sequence[int]: ...
-    @property
-    def right(self) -> Sequence[int]: ...
-    @property
-    def rule(self) -> Sequence[str]: ...
-    @property
-    def score(self) -> Sequence[float]: ...
+    def asked(self) -> Asked: ...
 
 
 class Survey(Protocol):
@@ -589,15 +683,20 @@ class Survey(Protocol):
         """The words that are common among them."""
         ...
 
+    @property
+    def initials(self) -> frozenset[str]:
+        """Two initials that one of them alone has."""
+        ...
+
     def propose(self, context: Context) -> Iterator[Batch]:
         """What all-against-all ruling would ask about, pairs of equal letters left out."""
         ...
 
     def equal_letters(self) -> Iterator[list[int]]:
-        """The places of every two or more names of the same letters."""
+        """The ids of every two or more rows of the same letters."""
         ...
 
-    def index(self, ids: Sequence[int]) -> Iterator[tuple[array[int], array[int]]]:
+    def index(self) -> Iterator[tuple[array[int], array[int]]]:
         """The keys of the name index, ascending, and the id of the row of each, in parts."""
         ...
 
@@ -606,8 +705,15 @@ class Engine(Protocol):
     """Where pairs are found: this process, its cores, or a cluster."""
 
     def survey(
-        self, rows: Sequence[tuple[str, str | None]], rules: str, progress: Progress
-    ) -> Survey: ...
+        self,
+        ids: Sequence[int],
+        rows: Sequence[tuple[str, str | None]],
+        rules: str,
+        progress: Progress,
+    ) -> Survey:
+        """Read rows, given by id and as (spelling, type)."""
+        ...
+
     def close(self) -> None:
         """End whatever it runs on; what is asked of it later starts it again."""
         ...

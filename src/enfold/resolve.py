@@ -17,7 +17,7 @@ from itertools import chain, repeat
 from operator import eq, itemgetter
 from typing import Final
 
-from enfold import conflicts, folds, guard, names, pairs, rules, stars
+from enfold import deferred, folds, guard, names, pairs, rules, stars
 from enfold.asked import Asked
 from enfold.model import Context, DecidedBy, Proposal, Report, Verdict
 from enfold.names import Name
@@ -188,8 +188,8 @@ def apply(
     opened = _store_asked(tx, found, asked, stale)
     skipped = plan.settled + len(batch.refused) + len(asked) - opened
     progress("asking", 0, 0)
-    queued, conflict_ids = _refill(tx, found.context)
-    deferred = tx.suggestions.count_open()
+    queued, conflict_ids = deferred.refill(tx, found.context)
+    waiting = tx.suggestions.count_open()
     if found.seen.full:
         tx.set_context(found.context)
     return Report(
@@ -197,7 +197,7 @@ def apply(
         pairs=found.judged + plan.judged,
         merged=len(batch.folds),
         queued=len(queued),
-        deferred=deferred,
+        deferred=waiting,
         skipped=skipped,
         full=found.seen.full,
         dry_run=False,
@@ -208,7 +208,7 @@ def apply(
             Proposal(m.absorbed_id, m.canonical_id, Verdict.FOLD, m.rule, m.score, m.reason)
             for m in batch.folds
         ),
-        questions=tuple(queued + _reasoned(tx, tx.suggestions.best_open(ranked), found.context)),
+        questions=(*queued, *deferred.best(tx, ranked, found.context)),
     )
 
 
@@ -300,27 +300,6 @@ def _count_open(tx: Tx, asked: Asked) -> int:
     apart = tx.decisions.apart_roots(around=sorted(set(root_of.values())))
     shut = tx.conflicts.pending_pairs().union(apart)
     return len(asked.columns().between(root_of, shut)[2])
-
-
-def _refill(tx: Tx, context: Context) -> tuple[list[Proposal], list[int]]:
-    """Fill the queue up to its cap with the open pairs that matter most."""
-    room = conflicts.QUEUE_CAP - tx.conflicts.count_pending()
-    best = _reasoned(tx, tx.suggestions.best_open(max(0, room)), context)
-    return best, list(conflicts.ask(tx, best, asked_by="rule").conflict_ids)
-
-
-def _reasoned(tx: Tx, proposals: list[Proposal], context: Context) -> list[Proposal]:
-    """The proposals with the sentence that says why."""
-    rows = tx.entities.many([row for p in proposals for row in (p.left_id, p.right_id)])
-
-    def reason(pair: Proposal) -> str:
-        left, right = rows[pair.left_id], rows[pair.right_id]
-        ruling = rules.rule_on(
-            Name(left.spelling, left.type), Name(right.spelling, right.type), context
-        )
-        return ruling.reason + (stars.OFF if ruling.verdict is Verdict.FOLD else "")
-
-    return [replace(pair, reason=reason(pair)) for pair in proposals]
 
 
 def index_names(store: Store, found: Search) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enfold.cli import find, keep, look, naming, settle
+from enfold.cli import exchange, find, keep, look, naming, rate, review, settle
 from enfold.cli.app import app
 
-__all__ = ["app", "find", "keep", "look", "naming", "settle"]
+__all__ = ["app", "exchange", "find", "keep", "look", "naming", "rate", "review", "settle"]

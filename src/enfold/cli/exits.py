@@ -22,7 +22,7 @@ CODES: Final[dict[type[Error], int]] = {
 
 TABLE: Final = {
     DONE: "done",
-    NO: "the answer is no (check, evaluate --strict)",
+    NO: "the answer is no (check, evaluate --strict, decisions --import), or rows were not taken",
     USAGE: "the command line can't be read",
     CODES[NotFound]: "not found; of a name it means unknown, never absent",
     CODES[Refused]: "refused, or not confirmed; nothing was changed",

@@ -1,28 +1,39 @@
-"""Commands that look at files and names, and touch nothing: scan, explain, evaluate."""
+"""Commands that look at files and names, and touch nothing: scan, explain."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.text import Text
 
-from enfold.cli import exits, render
+from enfold.cli import render
 from enfold.cli.app import LOOK, MOST, Call, Limit, command
 from enfold.cli.render import text
 from enfold.cli.terminal import Line, Terminal, visible
 from enfold.model import Imported, Verdict
 
 if TYPE_CHECKING:
-    from enfold.evaluate import Evaluation
     from enfold.explain import Explained, Step
     from enfold.model import Scan, Shown
 
 Files = Annotated[
-    list[Path], typer.Argument(metavar="FILE", help="MCP memory JSONL or CSV, in any mixture.")
+    list[Path],
+    typer.Argument(
+        metavar="FILE",
+        help="Files or folders of any format that is read, in any mixture; - is the input.",
+    ),
+]
+TrustIds = Annotated[
+    bool,
+    typer.Option(
+        "--trust-ids",
+        help="Two of one name with different ids stay two.",
+        show_default=False,
+    ),
 ]
 Rules = Annotated[
     str,
@@ -56,6 +67,7 @@ def scan(
     files: Files,
     rules: Rules = "default",
     trust_types: Types = False,
+    trust_ids: TrustIds = False,
     limit: Limit = 10,
     everything: All = False,
 ) -> None:
@@ -70,6 +82,7 @@ def scan(
         found = read_and_preview(
             *files,
             types_trusted=trust_types,
+            trust_ids=trust_ids,
             rule_set=rules,
             limit=most,
             workers=call.workers,
@@ -141,6 +154,9 @@ def taken(one: Imported) -> list[str]:
         render.count(one.facts, "relation"),
     ]
     parts += [render.count(one.aliases, "alias", "aliases")] * bool(one.aliases)
+    parts += [render.count(one.folds, "fold")] * bool(one.folds)
+    parts += [f"{one.apart:,} settled apart"] * bool(one.apart)
+    parts += [render.count(one.senses, "namesake")] * bool(one.senses)
     parts += [f"{one.known:,} known already"] * bool(one.known)
     parts.append(f"{len(one.set_aside):,} set aside" if one.set_aside else "nothing set aside")
     return parts
@@ -263,100 +279,3 @@ def _standing(found: Explained) -> list[Text]:
 
 def _joined(parts: Sequence[Text]) -> Text:
     return Text(", ").join(parts)
-
-
-@command(
-    "evaluate",
-    LOOK,
-    "enfold evaluate pairs.tsv",
-    "enfold evaluate pairs.tsv --strict --json",
-    graph=False,
-    note="The file is a TSV or CSV table with the columns left, right and verdict (FOLD, ASK or "
-    "APART), or name1, name2 and label (1 or 0); types in left_type and right_type. Exit code 0, "
-    "whatever the figures; with --strict it is 1 where a verdict is wrong.",
-)
-def evaluate(
-    call: Call,
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Labelled pairs, TSV or CSV.")],
-    rules: Rules = "default",
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit 1 if a verdict is wrong.", show_default=False)
-    ] = False,
-    limit: Limit = 20,
-    everything: All = False,
-) -> int:
-    """Hold the rules to a file of labelled pairs.
-
-    Every verdict is counted against its label, for each rule; what is wrong is listed by name,
-    false folds first."""
-    from enfold.graph import evaluate as hold_to
-
-    found = hold_to(file, rule_set=rules)
-    if call.terminal.as_json:
-        call.terminal.document(found)
-    else:
-        _evaluated(call.terminal, found, None if everything else limit)
-    return exits.NO if strict and found.wrong else exits.DONE
-
-
-def _evaluated(terminal: Terminal, found: Evaluation, limit: int | None) -> None:
-    if not found.pairs:
-        terminal.line("The file has no pairs: there is nothing to evaluate.")
-        return
-    share = f"{100 * found.right / found.pairs:.1f}%"
-    terminal.line(
-        text((f"{found.right:,} of {render.count(found.pairs, 'pair')} right ({share})", "bold"))
-    )
-    render.figures(
-        terminal,
-        [
-            ("false folds", found.false_folds, "folded, and two things"),
-            ("questions", found.questions, "asked"),
-            ("missed", found.missed, "one thing, and neither folded nor asked"),
-        ],
-    )
-    expected = sorted({label for counts in found.verdicts.values() for label in counts})
-    terminal.line()
-    terminal.line(render.heading("Verdicts", "down: as ruled; across: as labelled"))
-    _matrix(terminal, found.verdicts, expected)
-    terminal.line()
-    terminal.line(render.heading("Rules", "which decided; across: as labelled"))
-    _matrix(terminal, found.rules, expected)
-    if found.wrong:
-        _wrong(terminal, found, limit)
-
-
-def _matrix(
-    terminal: Terminal, counts: Mapping[str, Mapping[str, int]], expected: Sequence[str]
-) -> None:
-    head = Line([text(""), *(text((label, "dim")) for label in expected)])
-    rows = [
-        Line([text(kind), *(text(f"{row.get(label, 0):,}") for label in expected)])
-        for kind, row in counts.items()
-    ]
-    terminal.lines([head, *rows], right=range(1, len(expected) + 1))
-
-
-def _wrong(terminal: Terminal, found: Evaluation, limit: int | None) -> None:
-    # False folds before all others: they are what can't be taken lightly.
-    ranked = sorted(found.wrong, key=lambda w: w.verdict != Verdict.FOLD)
-    terminal.line()
-    terminal.line(render.heading(f"Wrong ({len(ranked):,})", "false folds first"))
-    terminal.lines(
-        Line(
-            [
-                text(
-                    render.name(w.left),
-                    " ",
-                    render.MARKS[Verdict(w.verdict)],
-                    " ",
-                    render.name(w.right),
-                ),
-                text((w.verdict, render.STYLES[Verdict(w.verdict)]), f" for {w.expected}"),
-                text((w.rule, "cyan")),
-            ],
-            render.sentence(w.reason),
-        )
-        for w in ranked[:limit]
-    )
-    render.more(terminal, len(ranked) - len(ranked[:limit]), "--limit N, or --all")

@@ -10,7 +10,17 @@ from rich.text import Text
 from enfold.cli.terminal import LONGEST, Line, Terminal, visible
 from enfold.model import Conflict, Entity, Imported, Merge, SetAside, Verdict
 
-FORMATS: Final = {"mcp": "MCP memory", "csv": "CSV"}
+FORMATS: Final = {
+    "mcp": "MCP memory",
+    "csv": "CSV",
+    "graphml": "GraphML",
+    "jsonld": "JSON-LD",
+    "graphrag": "GraphRAG",
+    "neo4j": "Neo4j",
+    "obsidian": "Obsidian vault",
+    "mem0": "mem0",
+    "decisions": "decisions",
+}
 
 STYLES: Final = {Verdict.FOLD: "green", Verdict.ASK: "yellow", Verdict.APART: "magenta"}
 MARKS: Final = {Verdict.FOLD: "→", Verdict.ASK: "~", Verdict.APART: "≠"}

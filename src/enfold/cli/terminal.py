@@ -248,6 +248,10 @@ class _Side:
             self.console = Console(
                 file=self._file, color_system=system, highlight=False, markup=False, emoji=False
             )
+            if self.console.is_dumb_terminal:  # which rich takes to be 80 wide
+                with suppress(OSError, ValueError):
+                    width, height = os.get_terminal_size(stream.fileno())
+                    self.console.size = (width or 80, height or 24)
             self.width = self.console.width if self.tty else None
 
     def raw(self, text: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 from enfold.errors import NotFound
 from enfold.model import Answer, Conflict, Proposal
 from enfold.store.entities import MENTIONS_OF_ROOT
-from enfold.store.statements import Statements
+from enfold.store.statements import ID_LIST, Statements, id_list
 
 _MOOT: Final = """(c.answer IS NULL AND (q.canonical_id = d.canonical_id OR EXISTS (
     SELECT 1 FROM apart p WHERE p.left_id = q.canonical_id AND p.right_id = d.canonical_id)))"""
@@ -149,6 +149,17 @@ class Conflicts:
             WHERE id = :id""",
             id=conflict_id,
         )
+
+    def withdraw(self, conflict_ids: Sequence[int]) -> list[int]:
+        # The pairs are open again; no trigger watches deletions.
+        which = f"answer IS NULL AND kind = 'entity' AND id IN {ID_LIST}"
+        ids = id_list(conflict_ids)
+        self._sql.run(
+            f"""INSERT INTO unsettled SELECT queued_id FROM conflict WHERE {which}
+            ON CONFLICT DO NOTHING""",
+            ids=ids,
+        )
+        return self._sql.ids(f"DELETE FROM conflict WHERE {which} RETURNING id", ids=ids)
 
     def _where(self, condition: str, order: str = "c.id", **values: object) -> list[Conflict]:
         rows = self._sql.all(f"{_SELECT} WHERE {condition} ORDER BY {order}", **values)

@@ -25,7 +25,14 @@ class Decisions:
         self._sql = statements
 
     def add(
-        self, left: Entity, right: Entity, *, decided_by: DecidedBy, actor: str | None, why: str
+        self,
+        left: Entity,
+        right: Entity,
+        *,
+        decided_by: DecidedBy,
+        actor: str | None,
+        why: str,
+        at: str | None = None,
     ) -> int:
         return int(
             self._sql.value(
@@ -43,7 +50,7 @@ class Decisions:
                 decided_by=decided_by,
                 actor=actor,
                 why=why,
-                now=self._sql.now,
+                now=at or self._sql.now,
             )
         )
 

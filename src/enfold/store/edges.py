@@ -90,6 +90,27 @@ class Edges:
     def last_memory(self) -> int:
         return int(self._sql.value("SELECT coalesce(max(id), 0) FROM memory"))
 
+    def passages(
+        self, entity_id: int, *, memories: int, around: int
+    ) -> list[tuple[int, str | None, str, str]]:
+        # Cut in the database: a document may be as long as a book. The inner limit lets a hub's
+        # thousands of mentions be, in the order of the index.
+        return self._sql.all(
+            """SELECT y.id, y.source, near.spelling, substr(y.content,
+                max(1, instr(y.content, near.spelling) - :around),
+                2 * :around + length(near.spelling))
+            FROM (SELECT memory_id, min(spelling) AS spelling
+                FROM (SELECT m.memory_id, m.spelling FROM entity a CROSS JOIN mention m
+                    WHERE a.canonical_id = :root AND m.asserted_id = a.id
+                        AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id)
+                    LIMIT :limit) first
+                GROUP BY memory_id) near
+            JOIN memory y ON y.id = near.memory_id ORDER BY y.id""",
+            root=entity_id,
+            limit=memories,
+            around=around,
+        )
+
     def memory_page(self, *, after: int, limit: int) -> list[tuple[Memory, list[Mention]]]:
         page = [
             Memory(*row)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from enfold.model import Entity
 from enfold.ports import NewEntity, NewRow, Row
 from enfold.store.statements import ID_LIST, Statements, id_list
+from enfold.store.words import Words
 
 MENTIONS_OF_ROOT: Final = """
     (SELECT count(DISTINCT m.memory_id) FROM entity a
@@ -31,11 +32,15 @@ def _entity(row: tuple[Any, ...]) -> Entity:
     return Entity(*values)
 
 
+_EXAMINED: Final = "(SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'examined')"
+"""The last row of the last pass: those behind it are new."""
+
 class Entities:
     """See ``ports.Entities``."""
 
-    def __init__(self, statements: Statements) -> None:
+    def __init__(self, statements: Statements, words: Words) -> None:
         self._sql = statements
+        self._words = words
         self._last: int | None = None
 
     def get(self, entity_id: int) -> Entity | None:
@@ -53,12 +58,13 @@ class Entities:
     def by_merge_key(self, merge_key: str) -> list[Entity]:
         return self._where("e.merge_key = :merge_key", merge_key=merge_key)
 
-    def starting(self, letters: str, *, limit: int) -> list[Entity]:
-        return self._where(
-            "e.merge_key >= :letters AND e.merge_key < :end",
-            f"e.merge_key, e.id LIMIT {limit:d}",
+    def starting(self, letters: str, *, limit: int) -> list[int]:
+        return self._sql.ids(
+            "SELECT id FROM entity WHERE merge_key >= :letters AND merge_key < :end"
+            " ORDER BY merge_key, id LIMIT :limit",
             letters=letters,
             end=letters + chr(0x10FFFF),
+            limit=limit,
         )
 
     def by_foreign_id(self, foreign_id: str) -> list[Entity]:
@@ -94,6 +100,9 @@ class Entities:
     def spellings(self) -> Iterator[tuple[int, str, str | None]]:
         return self._sql.stream("SELECT id, spelling, type FROM entity ORDER BY id")
 
+    def types(self) -> Iterator[tuple[int, str | None]]:
+        return self._sql.stream("SELECT id, type FROM entity ORDER BY id")
+
     def stored_keys(self) -> Iterator[tuple[int, str, str, str, str]]:
         return self._sql.stream(
             "SELECT id, spelling, key, merge_key, fold_key FROM entity ORDER BY id"
@@ -122,10 +131,16 @@ class Entities:
     def rows(self, keys: Sequence[str]) -> dict[str, list[Row]]:
         return self._rows("key", keys)
 
+    def rows_by_id(self, ids: Sequence[int]) -> list[Row]:
+        found = self._rows("id", ids)
+        return [row for same in found.values() for row in same]
+
     def rows_by_foreign_id(self, foreign_ids: Sequence[str]) -> dict[str, list[Row]]:
         return self._rows("foreign_id", foreign_ids)
 
-    def _rows(self, column: str, values: Sequence[str]) -> dict[str, list[Row]]:
+    def _rows(
+        self, column: str, values: Sequence[str] | Sequence[int]
+    ) -> dict[str, list[Row]]:
         found: dict[str, list[Row]] = {}
         for at, *row in self._sql.stream(
             f"""SELECT {column}, id, spelling, key, sense, type, alias_only <> 0, canonical_id,
@@ -156,6 +171,7 @@ class Entities:
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
             new,
         )
+        self._words.add((row_id, row.name) for row_id, row in zip(ids, rows, strict=True) if row_id)
         return ids
 
     def _values(self, entity_id: int, row: NewRow) -> tuple[object, ...]:
@@ -207,20 +223,49 @@ class Entities:
             now=self._sql.now,
         )
 
+    def renamings(self) -> list[tuple[int, int, str | None, str]]:
+        return self._sql.all(
+            "SELECT root_id, shown_id, actor, created_at FROM renaming ORDER BY id"
+        )
+
     def unexamined(self) -> list[int]:
-        return self._sql.ids("SELECT id FROM entity WHERE examined = 0 ORDER BY id")
+        return self._sql.ids(
+            f"""SELECT id FROM entity WHERE id > {_EXAMINED}
+            UNION SELECT id FROM entity WHERE again = 1 ORDER BY id"""
+        )
 
-    def mark_examined(self, ids: Sequence[int] | None = None) -> None:
-        self._mark("examined", ids)
+    def mark_examined(self, ids: Sequence[int]) -> None:
+        """Ids grow in writing order, so what is new is told by a mark; writing to each of a
+        million rows took 1.5 s."""
+        listed, last = id_list(ids), max(ids, default=0)
+        self._sql.run(
+            f"UPDATE entity SET again = 0 WHERE again = 1 AND id IN {ID_LIST}", ids=listed
+        )
+        self._sql.run(
+            f"""UPDATE entity SET again = 1
+            WHERE id > {_EXAMINED} AND id <= :last AND id NOT IN {ID_LIST}""",
+            ids=listed,
+            last=last,
+        )
+        self._mark_through(last)
 
-    def _mark(self, column: str, ids: Sequence[int] | None) -> None:
-        which = "" if ids is None else f"AND id IN {ID_LIST}"
-        values = {} if ids is None else {"ids": id_list(ids)}
-        self._sql.run(f"UPDATE entity SET {column} = 1 WHERE {column} = 0 {which}", **values)
+    def mark_all_examined(self, through: int, besides: Sequence[int] = ()) -> None:
+        self._sql.run("UPDATE entity SET again = 0 WHERE again = 1 AND id <= :last", last=through)
+        self._sql.run(
+            f"UPDATE entity SET again = 1 WHERE id IN {ID_LIST}", ids=id_list(list(besides))
+        )
+        self._mark_through(through)
+
+    def _mark_through(self, last: int) -> None:
+        self._sql.run(
+            """UPDATE meta SET value = :last
+            WHERE name = 'examined' AND CAST(value AS INTEGER) < :last""",
+            last=last,
+        )
 
     def forget_examined(self, ids: Sequence[int]) -> None:
         self._sql.run(
-            f"""UPDATE entity SET examined = 0 WHERE id IN {ID_LIST} OR merge_key IN
+            f"""UPDATE entity SET again = 1 WHERE id IN {ID_LIST} OR merge_key IN
                 (SELECT merge_key FROM entity WHERE id IN {ID_LIST} AND merge_key <> '')""",
             ids=id_list(ids),
         )
@@ -262,6 +307,19 @@ class Entities:
             found.setdefault(root, []).append(json.loads(stored))
         return found
 
+    def identified(self, roots: Sequence[int]) -> dict[int, list[Row]]:
+        found: dict[int, list[Row]] = {}
+        for row in self._sql.stream(
+            f"""SELECT e.id, e.spelling, e.key, e.sense, e.type, e.alias_only <> 0, e.canonical_id,
+                e.foreign_id
+            FROM entity e WHERE e.canonical_id IN {ID_LIST} AND (e.foreign_id IS NOT NULL OR EXISTS
+                (SELECT 1 FROM entity o WHERE o.key = e.key AND o.canonical_id <> e.canonical_id))
+            ORDER BY e.id""",
+            ids=id_list(roots),
+        ):
+            found.setdefault(row[6], []).append(Row(*row))
+        return found
+
     def shown_names(self, roots: Sequence[int]) -> dict[int, str]:
         return dict(
             self._sql.all(
@@ -284,6 +342,11 @@ class Entities:
         )
 
     def delete(self, ids: Sequence[int]) -> None:
+        self._words.remove(
+            self._sql.all(
+                f"SELECT id, spelling FROM entity WHERE id IN {ID_LIST}", ids=id_list(ids)
+            )
+        )
         # The pointers among the rows go first: a foreign key is looked at row by row.
         self._sql.run(
             f"UPDATE entity SET folded_into = NULL WHERE id IN {ID_LIST}", ids=id_list(ids)

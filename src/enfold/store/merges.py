@@ -213,7 +213,7 @@ class Merges:
                     m.run_id,
                     json.dumps(m.overruled),
                     edge_mark,
-                    self._sql.now,
+                    m.created_at or self._sql.now,
                     m.asked_absorbed_id or m.absorbed_id,
                     m.asked_canonical_id or m.canonical_id,
                 )
@@ -269,14 +269,12 @@ class Merges:
 
     def _point(self) -> None:
         # IN (SELECT ...) searches the index of canonical_id; UPDATE ... FROM read every row.
+        # What is absorbed is a root, so it is among the rows whose canonical is absorbed.
         self._sql.run(
-            """UPDATE entity SET folded_into =
-                (SELECT f.canonical FROM fold_step f WHERE f.absorbed = entity.id)
-            WHERE id IN (SELECT absorbed FROM fold_step)"""
-        )
-        self._sql.run(
-            """UPDATE entity SET canonical_id =
-                (SELECT r.final FROM fold_root r WHERE r.root = entity.canonical_id)
+            """UPDATE entity SET
+                folded_into = coalesce(
+                    (SELECT f.canonical FROM fold_step f WHERE f.absorbed = entity.id), folded_into),
+                canonical_id = (SELECT r.final FROM fold_root r WHERE r.root = entity.canonical_id)
             WHERE canonical_id IN (SELECT absorbed FROM fold_step)"""
         )
 

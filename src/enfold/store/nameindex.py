@@ -39,25 +39,31 @@ class NameIndex:
             "INSERT INTO name_page (page, first_key, pairs) VALUES (?, ?, ?)", _pages(parts)
         )
 
-    def probe(self, keys: Sequence[int]) -> set[int]:
+    def probe(self, keys: Sequence[int], *, limit: int | None = None) -> set[int]:
         wanted = id_list(keys)
+        cut = "" if limit is None else f" LIMIT {limit:d}"
         found = set(
-            self._sql.ids(f"SELECT entity_id FROM name_index WHERE key IN {ID_LIST}", ids=wanted)
+            self._sql.ids(
+                f"SELECT entity_id FROM name_index WHERE key IN {ID_LIST}{cut}", ids=wanted
+            )
         )
         for key, pairs in self._sql.stream(_PAGES, ids=wanted):
             found.update(_of_page(key, pairs))
+            if limit is not None and len(found) >= limit:
+                break
         # A deleted row leaves its keys behind (its id is never used again).
         return set(
             self._sql.ids(f"SELECT id FROM entity WHERE id IN {ID_LIST}", ids=id_list(found))
         )
 
     def unindexed(self) -> list[int]:
-        return self._sql.ids("SELECT id FROM entity WHERE indexed = 0 ORDER BY id")
+        return self._sql.ids(
+            """SELECT id FROM entity WHERE id >
+            (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'indexed') ORDER BY id"""
+        )
 
-    def mark_indexed(self, ids: Sequence[int] | None = None) -> None:
-        which = "" if ids is None else f"AND id IN {ID_LIST}"
-        values = {} if ids is None else {"ids": id_list(ids)}
-        self._sql.run(f"UPDATE entity SET indexed = 1 WHERE indexed = 0 {which}", **values)
+    def mark_indexed(self, through: int) -> None:
+        self._sql.run("UPDATE meta SET value = :last WHERE name = 'indexed'", last=through)
 
 
 def _pages(parts: Iterable[tuple[array[int], array[int]]]) -> Iterator[tuple[int, int, bytes]]:

@@ -58,6 +58,15 @@ class Runs:
         rows = self._sql.all(f"{_SELECT} ORDER BY id DESC LIMIT :limit", limit=limit)
         return [_run(row) for row in rows]
 
+    def last(self, kind: str, *, actor: str | None) -> Run | None:
+        row = self._sql.row(
+            f"""{_SELECT} WHERE kind = :kind AND json_extract(report, '$.actor') IS :actor
+                AND json_extract(report, '$.undone_at') IS NULL ORDER BY id DESC LIMIT 1""",
+            kind=kind,
+            actor=actor,
+        )
+        return None if row is None else _run(row)
+
     def set_aside(self, run_id: int, pieces: Iterable[SetAside]) -> None:
         self._sql.run_many(
             "INSERT INTO set_aside (run_id, source, line, reason, text) VALUES (?, ?, ?, ?, ?)",

@@ -18,6 +18,10 @@ from enfold.store.nameindex import NameIndex
 from enfold.store.runs import Runs
 from enfold.store.statements import Statements
 from enfold.store.suggestions import Suggestions
+from enfold.store.words import Words
+
+_SETS = ("common", "initials")
+"""What of a context is a set, and is stored as a sorted list."""
 
 
 class Transaction:
@@ -25,7 +29,8 @@ class Transaction:
 
     def __init__(self, connection: sqlite3.Connection, now: str) -> None:
         sql = Statements(connection, now)
-        entities, edges, decisions = Entities(sql), Edges(sql), Decisions(sql)
+        words = Words(sql)
+        entities, edges, decisions = Entities(sql, words), Edges(sql), Decisions(sql)
         conflicts = Conflicts(sql)
         self._sql = sql
         self.now = now
@@ -37,19 +42,21 @@ class Transaction:
         self.conflicts: ports.Conflicts = conflicts
         self.suggestions: ports.Suggestions = Suggestions(sql, entities, decisions, conflicts)
         self.names: ports.NameIndex = NameIndex(sql)
+        self.words: ports.Words = words
         self.runs: ports.Runs = Runs(sql)
         self.invariants: ports.Invariants = Invariants(sql, edges.mark)
         self._store_mark = edges.store_mark
+        self._store_words = words.flush
 
     def context(self) -> Context | None:
         stored = self._sql.value("SELECT value FROM meta WHERE name = 'context'")
         if stored is None:
             return None
         values = json.loads(stored)
-        return Context(**values | {"common": frozenset(values["common"])})
+        return Context(**values | {name: frozenset(values.get(name, ())) for name in _SETS})
 
     def set_context(self, context: Context) -> None:
-        stored = asdict(context) | {"common": sorted(context.common)}
+        stored = asdict(context) | {name: sorted(getattr(context, name)) for name in _SETS}
         self._sql.run(
             """INSERT INTO meta (name, value) VALUES ('context', :context)
             ON CONFLICT (name) DO UPDATE SET value = excluded.value""",
@@ -59,3 +66,4 @@ class Transaction:
     def before_commit(self) -> None:
         """What is held back until the end."""
         self._store_mark()
+        self._store_words()

@@ -32,8 +32,7 @@ CREATE TABLE entity (
     alias_only   INTEGER NOT NULL DEFAULT 0,  -- never an entity of its own: an old or imported spelling
     folded_into  INTEGER REFERENCES entity(id),
     canonical_id INTEGER NOT NULL REFERENCES entity(id) DEFERRABLE INITIALLY DEFERRED,
-    examined     INTEGER NOT NULL DEFAULT 0,  -- the rules have spoken about this row (see resolve)
-    indexed      INTEGER NOT NULL DEFAULT 0,  -- its keys are in name_index
+    again        INTEGER NOT NULL DEFAULT 0,  -- to be looked at again (see resolve); new rows are anyway
     created_at   TEXT NOT NULL,
     UNIQUE (key, sense)
 );
@@ -42,8 +41,7 @@ CREATE INDEX entity_folded ON entity (folded_into) WHERE folded_into IS NOT NULL
 CREATE INDEX entity_merge_key ON entity (merge_key);
 CREATE INDEX entity_fold_key ON entity (fold_key);
 CREATE INDEX entity_foreign ON entity (foreign_id) WHERE foreign_id IS NOT NULL;
-CREATE INDEX entity_unexamined ON entity (id) WHERE examined = 0;
-CREATE INDEX entity_unindexed ON entity (id) WHERE indexed = 0;
+CREATE INDEX entity_again ON entity (again) WHERE again = 1;
 
 CREATE TABLE mention (
     id          INTEGER PRIMARY KEY,      -- from the edge counter: grows in writing order
@@ -165,8 +163,8 @@ CREATE INDEX conflict_candidate ON conflict (candidate_id);
 -- Every pair of rows that a rule asks about. Pairs depend on the names alone, so this table is
 -- written when names are examined and never touched by folds; what is left to ask is open_pair.
 CREATE TABLE suggestion (
-    left_id  INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
-    right_id INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
+    left_id  INTEGER NOT NULL,                -- of rows there are: see suggestion_goes_with_its_row;
+    right_id INTEGER NOT NULL,                -- foreign keys took half the time of a million pairs
     rule     TEXT NOT NULL,
     score    REAL NOT NULL,
     PRIMARY KEY (left_id, right_id),
@@ -202,6 +200,11 @@ CREATE TRIGGER unsettled_by_fold AFTER UPDATE OF canonical_id ON entity
 WHEN old.canonical_id <> new.canonical_id AND EXISTS (SELECT 1 FROM suggestion)
 BEGIN
     INSERT INTO unsettled VALUES (old.canonical_id), (new.id) ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER suggestion_goes_with_its_row AFTER DELETE ON entity
+BEGIN
+    DELETE FROM suggestion WHERE left_id = old.id;
+    DELETE FROM suggestion WHERE right_id = old.id;
 END;
 -- Without a condition: the row's suggestions may be gone before the trigger runs.
 CREATE TRIGGER unsettled_by_deletion AFTER DELETE ON entity
@@ -263,6 +266,24 @@ CREATE TABLE name_index (
     PRIMARY KEY (key, entity_id)
 ) WITHOUT ROWID;
 
+-- The words of names, for a person's search: in Latin letters without marks; written with their rows.
+-- A row is found by its words, words by their beginning or by three letters in a row.
+CREATE TABLE word (
+    id   INTEGER PRIMARY KEY,
+    word TEXT NOT NULL UNIQUE
+);
+CREATE VIRTUAL TABLE word_part USING fts5 (
+    word, content = 'word', content_rowid = 'id', tokenize = 'trigram', detail = none, columnsize = 0
+);
+
+-- Shortest names first, so that whoever reads a few of a common word's rows reads the nearest.
+CREATE TABLE word_of (
+    word_id   INTEGER NOT NULL,
+    letters   INTEGER NOT NULL,           -- of the whole name
+    entity_id INTEGER NOT NULL,
+    PRIMARY KEY (word_id, letters, entity_id)
+) WITHOUT ROWID;
+
 CREATE TABLE run (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
     kind       TEXT NOT NULL,
@@ -288,7 +309,9 @@ CREATE TABLE meta (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL
 );
-INSERT INTO meta VALUES ('edge', '0'), ('settled', '0');
+-- edge: the last id of a mention or fact; settled, examined, indexed: the last mention whose weight is
+-- in open_pair, the last row of a pass, the last row in name_index.
+INSERT INTO meta VALUES ('edge', '0'), ('settled', '0'), ('examined', '0'), ('indexed', '0');
 
 -- Where each mention ends now, and which count: of one memory's mentions with one end the lowest id.
 CREATE VIEW mention_counted AS

@@ -1,0 +1,187 @@
+"""One key at a time from a terminal; a line at a time from one that can't.
+
+The terminal is left as it was found at every end, also of a signal that ends the program: a shell
+that no longer shows what is typed is worse than a lost card.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType, ModuleType
+from typing import Any, Final
+
+RESIZED: Final = "resized"
+"""Comes instead of a key when the window has another size."""
+
+GONE: Final = ""
+"""Comes when the terminal has no more to read: the window was closed, or Ctrl-D."""
+
+_TICK: Final = 0.2
+_ESCAPE: Final = b"\x1b"
+_END: Final = "\x04"
+
+
+class Ended(BaseException):
+    """A signal asked the program to end; what it must put back, it puts back on the way."""
+
+
+class Keys:
+    """What a person types, key by key.
+
+    Attributes:
+        raw: whether each key counts at once; else lines are read, and each letter of one is a key.
+    """
+
+    def __init__(self) -> None:
+        self._file = sys.stdin
+        self._termios = _termios()
+        self._before: Any = None
+        self._left: list[str] = []
+        self._size = _size()
+        self.raw = self._termios is not None and os.environ.get("TERM") != "dumb"
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keys count at once inside, and signals that end the program unwind it."""
+        if self.raw and not self._hold():
+            self.raw = False
+        with _ending():
+            try:
+                yield
+            finally:
+                self._release()
+
+    def read(self) -> str:
+        """The next key, ``RESIZED`` or ``GONE``."""
+        return self._key() if self.raw else self._letter()
+
+    def line(self) -> str | None:
+        """A whole line, as a terminal edits it; None where there is no more."""
+        self._release()
+        try:
+            typed = self._file.readline()
+        finally:
+            if self.raw:
+                self._hold()
+        return typed.strip() if typed else None
+
+    # ---- raw ----
+
+    def _hold(self) -> bool:
+        """Let each key count; False where this terminal can't."""
+        termios = self._termios
+        assert termios is not None
+        try:
+            now = termios.tcgetattr(self._file)
+            if self._before is None:
+                self._before = now
+            held = [*now[:3], now[3] & ~(termios.ICANON | termios.ECHO), *now[4:6], list(now[6])]
+            held[6][termios.VMIN], held[6][termios.VTIME] = 1, 0
+            termios.tcsetattr(self._file, termios.TCSADRAIN, held)
+        except (termios.error, OSError, ValueError):
+            return False
+        return True
+
+    def _release(self) -> None:
+        if self._before is not None and self._termios is not None:
+            with suppress(self._termios.error, OSError, ValueError):
+                self._termios.tcsetattr(self._file, self._termios.TCSADRAIN, self._before)
+
+    def _key(self) -> str:
+        while True:
+            if not self._ready(_TICK):
+                if self._resized():
+                    return RESIZED
+                self._hold()  # a program that was stopped and goes on finds the shell's settings
+                continue
+            try:
+                byte = os.read(self._file.fileno(), 1)
+            except OSError:
+                return GONE
+            if not byte:
+                return GONE
+            if byte == _ESCAPE:
+                self._skip_sequence()
+                continue
+            key = (byte + self._rest_of(byte[0])).decode("utf-8", "replace")
+            return GONE if key == _END else key
+
+    def _rest_of(self, first: int) -> bytes:
+        """The other bytes of a letter that has several."""
+        length = 0 if first < 0xC0 else 1 if first < 0xE0 else 2 if first < 0xF0 else 3
+        rest = b""
+        while len(rest) < length and self._ready(_TICK):
+            rest += os.read(self._file.fileno(), 1)
+        return rest
+
+    def _skip_sequence(self) -> None:
+        """An arrow or a function key is no answer: Escape, ``[`` or ``O``, and what ends at a
+        letter or ``~``."""
+        byte = self._more()
+        if byte == b"O":
+            self._more()
+        elif byte == b"[":
+            while (byte := self._more()) and not b"@" <= byte <= b"~":
+                pass
+
+    def _more(self) -> bytes:
+        """The next byte of a sequence; none where the key was Escape alone."""
+        return os.read(self._file.fileno(), 1) if self._ready(_TICK / 4) else b""
+
+    def _ready(self, seconds: float) -> bool:
+        return bool(select.select([self._file], [], [], seconds)[0])
+
+    def _resized(self) -> bool:
+        before, self._size = self._size, _size()
+        return before != self._size
+
+    # ---- lines ----
+
+    def _letter(self) -> str:
+        while not self._left:
+            typed = self._file.readline()
+            if not typed:
+                return GONE
+            # An empty line is the Enter key.
+            self._left = [key for key in typed.strip() if not key.isspace() and key != ","] or [
+                "\n"
+            ]
+        return self._left.pop(0)
+
+
+def _termios() -> ModuleType | None:
+    try:
+        import termios
+    except ImportError:  # Windows
+        return None
+    return termios
+
+
+def _size() -> tuple[int, int] | None:
+    with suppress(OSError, ValueError, AttributeError):
+        size = os.get_terminal_size(sys.stdout.fileno())
+        return size.columns, size.lines
+    return None
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    def end(number: int, _: FrameType | None) -> None:
+        raise Ended(number)
+
+    kept: dict[int, Callable[..., Any] | int | None] = {}
+    for name in ("SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        with suppress(ValueError, OSError, TypeError):  # another thread than the first
+            kept[number] = signal.signal(number, end)  # type: ignore[arg-type,index]
+    try:
+        yield
+    finally:
+        for number, before in kept.items():
+            with suppress(ValueError, OSError, TypeError):
+                signal.signal(number, before)
