@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Final
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,14 @@ from hypothesis import strategies as st
 
 from enfold.errors import Invalid
 from enfold.names import KEY_BYTES, MAX_LENGTH, Name
+from tests.test_pairs import WORDS
+
+PLAIN: Final = [
+    f"{one} {other}"
+    for one in WORDS
+    for other in WORDS
+    if (one + other).isalpha() and (one + other).isascii()
+]
 
 
 @pytest.mark.parametrize(
@@ -171,6 +180,37 @@ def test_words_are_cut_at_blanks_and_punctuation(spelling: str, words: tuple[str
     assert Name.of(spelling).words == words
 
 
+@pytest.mark.parametrize(
+    ("spelling", "written"),
+    [
+        ("Univ. of Vienna", "universityofvienna"),
+        ("Main St", "mainstreet"),
+        ("St Mary", "saintmary"),
+        ("St", "st"),
+        ("Research & Development", "researchdevelopment"),
+        ("Research and Development", "researchdevelopment"),
+        ("Forty-Four", "44"),
+        ("Twenty-First Century", "21stcentury"),
+        ("Thirteenth Floor", "13thfloor"),
+        ("rerankers", "rerank"),
+        ("string matching", "stringmatch"),
+        ("dependencies", "dependency"),
+        ("string", "string"),
+        ("Acme", "acme"),
+    ],
+)
+def test_abbreviations_numbers_and_endings_are_written_one_way(spelling: str, written: str) -> None:
+    assert Name.of(spelling).written_out == written
+
+
+@pytest.mark.parametrize(
+    ("spelling", "counted"),
+    [("Forty-Four 3", ("44", "3")), ("First", ("1",)), ("Bank", ()), ("Forty", ("40",))],
+)
+def test_number_words_count_beside_numbers(spelling: str, counted: tuple[str, ...]) -> None:
+    assert Name.of(spelling).counted == counted
+
+
 @pytest.mark.parametrize(("spelling", "short"), [("C#", True), ("Go!", True), ("李明", False)])
 def test_two_letters_are_too_few_but_two_han_characters_are_a_name(
     spelling: str, short: bool
@@ -218,6 +258,26 @@ def test_a_stored_spelling_reads_as_it_did_when_it_was_written(text: str) -> Non
     again = Name.of(name.spelling)
     assert again.spelling == name.spelling
     assert (again.merge_key, again.fold_key) == (name.merge_key, name.fold_key)
+
+
+_CACHED: Final = type(vars(Name)["key"])
+READ: Final = [name for name, value in vars(Name).items() if isinstance(value, _CACHED)]
+
+
+@given(st.text("abc efgINGerst", min_size=1, max_size=40) | st.sampled_from(PLAIN))
+@settings(max_examples=500, deadline=None)
+def test_what_is_said_at_once_of_a_plain_name_is_what_is_read_off_it(text: str) -> None:
+    """Most names are ASCII letters and blanks, of which much is known without looking."""
+    spelling = " ".join(text.split())
+    if not spelling:
+        return
+    known = Name(spelling, "tool")
+    looked = Name(spelling, "tool")
+    looked.__dict__.clear()
+    looked.__dict__.update(spelling=spelling, type="tool")
+    assert len(known.__dict__) > len(looked.__dict__)
+    for attribute in READ:
+        assert getattr(known, attribute) == getattr(looked, attribute), attribute
 
 
 def test_upper_and_lower_case_are_one_key() -> None:

@@ -80,7 +80,12 @@ WORDS = (
     "ada lovelace king j k john smith smyth dr mr mrs postgres postgresql data store model context "
     "protocol mcp k8s kubernetes 15 4.8 4o ii iii the of university oxford next .next node js corp "
     "corporation inc ltd c# c++ müller muller josé 東京 特朗普 총리 김민수 соколов артём i18n opus "
-    "claude code sdk aaa aab SQL Sql"
+    "claude code sdk aaa aab SQL Sql "
+    "first 1st one twenty forty-four 44 univ and & intl st matching match matches parser parsing "
+    "apache google kafka framework server (country) republic , prague praga vienna wien UN U.N. "
+    "united nations organization m² pro mini lts @sam-w @sam_w @babel/core babel-core "
+    "@babel/core.js babel-core.js gmbh oao "
+    "crystalord cristalord limited"
 ).split()
 
 
@@ -113,7 +118,8 @@ def graphs_of_names(draw: st.DrawFn) -> list[Name]:
                 seed.choice(WORDS) for _ in range(seed.randint(1, 4))
             )
         try:
-            found.append(Name.of(spelling, seed.choice((None, "person", "person", "tool"))))
+            kind = seed.choice((None, "person", "person", "tool", "place"))
+            found.append(Name.of(spelling, kind))
         except Invalid:
             continue
     return found

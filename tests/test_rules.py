@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from enfold.errors import Invalid
 from enfold.model import Context, Verdict
 from enfold.names import Name
-from enfold.rules import RULE_SETS, RULES, common_among, edits, explain, rule_on, tolerance
+from enfold.rules import (
+    RULE_SETS,
+    RULES,
+    alone_among,
+    common_among,
+    edits,
+    explain,
+    note_initials,
+    rule_on,
+    tolerance,
+)
 from tests.test_pairs import graphs_of_names
 
 DATA = Path(__file__).parent / "data"
@@ -84,7 +94,7 @@ FURTHER = [
     ("🇫🇷 Team", None, "Team", None, "FOLD", "identical"),
     ("10² rule", None, "102 rule", None, "APART", "version"),
     ("8½ film", None, "81/2 film", None, "APART", "version"),
-    ("m² plot", None, "m2 plot", None, "FOLD", "identical"),
+    ("m² plot", None, "m2 plot", None, "ASK", "symbol"),
     ("Temp -5", None, "Temp 5", None, "ASK", "symbol"),
     ("GPT -4", None, "GPT -4.", None, "FOLD", "identical"),
     ("3/4 view", None, "3.4 view", None, "ASK", "symbol"),
@@ -102,6 +112,16 @@ FURTHER = [
     ("memloom/core", None, "memloom-core", None, "FOLD", "identical"),
     ("Node.js", None, "nodejs", None, "FOLD", "identical"),
     ("10km run", None, "10ｲ km run", None, "APART", "version"),
+    ("m²", None, "M2", None, "ASK", "short-key"),
+    ("@sam-w", None, "sam_w", None, "FOLD", "identical"),
+    ("@samw", None, "@sam-w", None, "ASK", "punctuation"),
+    ("sam-w@x.com", None, "sam_w@x.com", None, "ASK", "punctuation"),
+    ("@types/node.js", None, "types-node.js", None, "ASK", "punctuation"),
+    ("<sam-w@x.com>", None, "sam-w@x.com", None, "FOLD", "identical"),
+    ("memloom/core", None, "@memloom/core", None, "FOLD", "identical"),
+    ("Capital One", None, "Capital", None, "APART", "none"),
+    ("Twenty One Pilots", None, "21 Pilots", None, "ASK", "written-out"),
+    ("Room 21", None, "Room Twenty", None, "APART", "version"),
     # people
     ("Mr. S. Smith", "person", "Mrs. Smith", "person", "APART", "opposed"),
     ("MrsSmith", "person", "Mrs. Smith", "person", "FOLD", "identical"),
@@ -130,7 +150,7 @@ FURTHER = [
     ("New York City", None, "NYC", None, "ASK", "acronym"),
     ("Andreessen Horowitz", None, "a16z", None, "ASK", "acronym"),
     ("Model Context Protocol (MCP)", None, "MCP", None, "ASK", "acronym"),
-    ("Industrial Research", None, "Industrial Research Ltd", None, "ASK", "contained"),
+    ("Industrial Research", None, "Industrial Research Ltd", None, "ASK", "legal-form"),
     ("ООО Ромашка", None, "Ромашка", None, "ASK", "legal-form"),
     ("NodeJS", None, "Node", None, "ASK", "js-suffix"),
     ("Node.js", "file", "Node", None, "APART", "extension"),
@@ -146,6 +166,41 @@ def test_further_pairs_of_the_kind_are_ruled_as_they_should_be(
     left, right = Name.of(row[0], row[1]), Name.of(row[2], row[3])
     for ruling in (rule_on(left, right, CONTEXT), rule_on(right, left, CONTEXT)):
         assert (ruling.verdict, ruling.rule) == (row[4], row[5])
+
+
+def test_two_capitals_are_asked_about_where_one_name_alone_has_these_initials() -> None:
+    alone = Context(initials=frozenset({"un"}))
+    for spelling in ("UN", "U.N.", "the UN"):
+        short = Name.of(spelling, "organization")
+        for long in ("United Nations", "United Nations Organization"):
+            assert rule_on(short, Name.of(long, "organization"), alone).rule == "acronym"
+            assert rule_on(short, Name.of(long, "organization"), CONTEXT).rule == "none"
+    assert rule_on(Name.of("UN"), Name.of("Ursula Novak", "person"), alone).rule == "none"
+    assert rule_on(Name.of("un"), Name.of("United Nations"), alone).rule == "none"
+
+
+def test_initials_are_alone_until_another_name_begins_otherwise() -> None:
+    having: dict[str, set[str]] = {}
+    for spelling in ("United Nations", "United Nations Organization", "Fuzzy Date", "Al Ba"):
+        note_initials(having, Name.of(spelling))
+    note_initials(having, Name.of("Ursula Novak", "person"))
+    assert alone_among(having) == {"un", "fd"}
+    note_initials(having, Name.of("functional dependency"))
+    assert alone_among(having) == {"un"}
+
+
+def test_a_branch_or_a_name_of_common_words_is_asked_later() -> None:
+    def score(left: str, right: str, context: Context = CONTEXT) -> float:
+        ruling = rule_on(Name.of(left), Name.of(right), context)
+        assert ruling.rule == "contained"
+        return ruling.score
+
+    plain = score("Blue Otter", "Blue Otter Studio")
+    assert score("Blue Otter", "Blue Otter (Canada)") < plain
+    common = Context(frozenset({"faculty", "law"}))
+    assert score("Faculty of Law", "Faculty of Law Kyoto", common) < plain
+    typed = rule_on(Name.of("Blue Otter", "tool"), Name.of("Blue Otter Studio", "place"), CONTEXT)
+    assert typed.score < plain
 
 
 @given(graphs_of_names())
@@ -198,6 +253,9 @@ def test_the_strict_rules_are_those_of_the_seeds() -> None:
     ]
     assert rule_on(Name.of("Google+"), Name.of("Google"), strict).verdict is Verdict.FOLD
     assert rule_on(Name.of("C#"), Name.of("C"), strict).rule == "short-key"
+    assert rule_on(Name.of("First Bank"), Name.of("1st Bank"), strict).rule == "version"
+    assert rule_on(Name.of("Phase One Plan"), Name.of("Phase Two Plan"), strict).rule != "version"
+    assert rule_on(Name.of("CRISTALORD LTD"), Name.of("CRYSTALORD INC"), strict).rule == "none"
 
 
 def test_unknown_rules_are_refused_by_name() -> None:

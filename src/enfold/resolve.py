@@ -318,3 +318,14 @@ def index_names(store: Store, found: Search) -> None:
             tx.names.add((key, row.id) for key in keys_of_row)
         if rows:
             tx.names.mark_indexed(max(rows))
+
+
+def rewrite_words(store: Store, progress: Progress) -> None:
+    """Make the words that people search by anew where another version made them. Cut off, it is
+    done by the next pass; until then names of before are found by the words they had."""
+    with store.read() as tx:
+        if not tx.words.outdated():
+            return
+    progress("filing words", 0, 0)
+    with store.write() as tx:
+        tx.words.rewrite()

@@ -15,9 +15,34 @@ ORGANIZATION_TYPES: Final = frozenset(
     "organization organisation company org corporation institution business firm enterprise "
     "agency bank employer vendor supplier".split()
 )
+PLACE_TYPES: Final = frozenset("place city location geo country region town".split())
 FILE_TYPES: Final = frozenset(["file", "filename", "filepath", "path", "source file"])
 
 ORDINAL_ENDINGS: Final = frozenset(["st", "nd", "rd", "th"])
+
+CARDINALS: Final = {
+    word: value
+    for value, word in enumerate(
+        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+        "fifteen sixteen seventeen eighteen nineteen".split()
+    )
+}
+ORDINALS: Final = {
+    word: value
+    for value, word in enumerate(
+        "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+        "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth".split()
+    )
+}
+TENS: Final = {
+    word: 10 * value
+    for value, word in enumerate(
+        "twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2
+    )
+}
+NUMBER_WORDS: Final = frozenset([*CARDINALS, *ORDINALS, *TENS])
+"""English words for numbers below a hundred. A number word agrees with the number, and two of them
+part names as two numbers do; alone it is no number, since `One` and `Second` are names too."""
 
 ROMAN: Final = frozenset(
     "ii iii iv vi vii viii ix xi xii xiii xiv xv xvi xvii xviii xix xx xxi xxii xxiii xxiv".split()
@@ -215,7 +240,13 @@ sl|s l|slu|sll|sociedad anónima|sociedad anonima|sociedad limitada
 sa de cv|s a de c v|sapi de cv|s de rl de cv
 ltda|limitada|eireli|mei|me
 pty|pty ltd|pty limited|pte|pte ltd|sdn bhd|bhd|berhad|tbk|pt|co ltd|company limited
-pvt|pvt ltd|private limited|public limited company
+pvt|pvt ltd|private limited|public limited company|limited liability company
+joint stock company|open joint stock company|closed joint stock company
+public joint stock company|limited liability partnership
+sp z o o|sp zo o|spółka z o o|sp k|sp j
+o o o|ooo|oao|zao|ao
+societatea cu răspundere limitată|societatea cu raspundere limitata
+sociedade anônima|sociedade anonima|sociedad anónima bursátil
 kk|k k|kabushiki kaisha|kabushiki gaisha|gk|yk|yugen kaisha
 aş|a ş|anonim şirketi|ltd şti|limited şirketi|san tic|sanayi ve ticaret
 ооо|оао|зао|пао|ао|нао|тоо|тов|ат|пат|ип|чп
@@ -235,10 +266,22 @@ LEGAL_ENDINGS: Final = frozenset(form[-1] for form in LEGAL_FORMS)
 
 LONGEST_LEGAL_FORM: Final = max(map(len, LEGAL_FORMS))
 
+_LEADING_LEGAL_FORMS: Final = """
+ооо|оао|зао|пао|ао|нао|тоо|тов|ат|ип|pt|ooo|o o o|oao|zao|pao|jsc|ojsc|cjsc|pjsc|srl|s r l
+joint stock company|open joint stock company|closed joint stock company
+public joint stock company|limited liability company
+societatea cu răspundere limitată|societatea cu raspundere limitata
+"""
+
 LEADING_LEGAL_FORMS: Final = frozenset(
-    (form,) for form in "ооо оао зао пао ао нао тоо тов ат ип pt".split()
+    tuple(form.split())
+    for form in _LEADING_LEGAL_FORMS.replace("\n", "|").split("|")
+    if form.strip()
 )
 """Company forms that stand before a name."""
+
+LEGAL_BEGINNINGS: Final = frozenset(form[0] for form in LEADING_LEGAL_FORMS)
+"""The first words of those."""
 
 CJK_LEGAL_FORMS: Final = (
     "股份有限公司",
@@ -257,3 +300,100 @@ CJK_LEGAL_FORMS: Final = (
 )
 """Company forms written without blanks, longest first. The last two stand for ``(株)``, ``(주)``
 and count only in brackets."""
+
+ABBREVIATIONS: Final = {
+    "acad": "academy",
+    "assn": "association",
+    "assoc": "association",
+    "bros": "brothers",
+    "co": "company",
+    "corp": "corporation",
+    "ctr": "center",
+    "dept": "department",
+    "ft": "fort",
+    "govt": "government",
+    "hosp": "hospital",
+    "inst": "institute",
+    "intl": "international",
+    "mfg": "manufacturing",
+    "mgmt": "management",
+    "mt": "mount",
+    "natl": "national",
+    "st": "saint",
+    "svcs": "services",
+    "tech": "technology",
+    "uk": "unitedkingdom",
+    "univ": "university",
+    "us": "unitedstates",
+    "usa": "unitedstates",
+}
+"""Words that are written short, and what they are short for."""
+
+LAST_ABBREVIATIONS: Final = {
+    "ave": "avenue",
+    "blvd": "boulevard",
+    "rd": "road",
+    "st": "street",
+}
+"""The same of a last word: ``Main St`` is no saint."""
+
+WRITTEN_SHORT: Final = frozenset([*ABBREVIATIONS, *LAST_ABBREVIATIONS, *NUMBER_WORDS, "and"])
+"""Words that ``written-out`` writes otherwise or leaves out."""
+
+KIND_WORDS: Final = frozenset(
+    "os linux framework server cms db database dbms toolkit platform engine browser editor "
+    "webmail language firmware kernel runtime suite programming "
+    "similarity distance metric coefficient index algorithm method detection scorer "
+    "alliance organization organisation association university institute foundation bank".split()
+)
+"""Words that say of what kind a thing is; behind a name of one word they add nothing to it. Words
+for a part of a thing (``cli``, ``client``, ``sdk``) or for another thing (``group``) are not
+among them."""
+
+VENDORS: Final = frozenset(
+    "adobe alibaba amazon amd apache apple arm atlassian aws azure broadcom cisco citrix cloudflare "
+    "couchbase dell eclipse elastic f5 fortinet gnu google hashicorp hp hpe huawei ibm intel "
+    "jetbrains juniper meta microsoft mozilla ms nvidia nutanix openai oracle proxmox redhat "
+    "samsung sap siemens sony suse tencent vmware".split()
+)
+"""Makers whose name is put before those of their products."""
+
+PLACE_KINDS: Final = frozenset(
+    "republic state kingdom city province region island commonwealth principality county country "
+    "municipality district prefecture canton emirate sultanate duchy town village river".split()
+)
+"""What a place is, before "of" or in brackets: ``Republic of Georgia``, ``Georgia (country)``."""
+
+_LANDS: Final = """
+afghanistan|albania|algeria|angola|argentina|armenia|australia|austria|azerbaijan|bahrain|bangladesh
+belarus|belgium|bolivia|bosnia and herzegovina|botswana|brazil|bulgaria|cambodia|cameroon|canada
+chile|china|colombia|congo|costa rica|croatia|cuba|cyprus|czech republic|czechia|denmark|ecuador
+egypt|england|estonia|ethiopia|finland|france|germany|ghana|greece|guatemala|honduras|hong kong
+hungary|iceland|india|indonesia|iran|iraq|ireland|israel|italy|jamaica|japan|jordan|kazakhstan|kenya
+kuwait|laos|latvia|lebanon|libya|lithuania|luxembourg|macedonia|malaysia|mali|malta|mexico|moldova
+mongolia|montenegro|morocco|mozambique|myanmar|namibia|nepal|netherlands|new zealand|nicaragua
+nigeria|north korea|north macedonia|northern ireland|norway|oman|pakistan|panama|paraguay|peru
+philippines|poland|portugal|qatar|romania|russia|rwanda|saudi arabia|scotland|senegal|serbia
+singapore|slovakia|slovenia|somalia|south africa|south korea|korea|spain|sri lanka|sudan|sweden
+switzerland|syria|taiwan|tajikistan|tanzania|thailand|tunisia|turkey|türkiye|turkmenistan|uae|uganda
+uk|ukraine|united arab emirates|united kingdom|united states|uruguay|us|usa|uzbekistan|venezuela
+vietnam|wales|yemen|zambia|zimbabwe|europe|asia|africa|america|north america|south america
+alabama|alaska|arizona|arkansas|california|colorado|connecticut|delaware|florida|hawaii|idaho
+illinois|indiana|iowa|kansas|kentucky|louisiana|maine|maryland|massachusetts|michigan|minnesota
+mississippi|missouri|montana|nebraska|nevada|new hampshire|new jersey|new mexico|new york
+north carolina|north dakota|ohio|oklahoma|oregon|pennsylvania|rhode island|south carolina
+south dakota|tennessee|texas|utah|vermont|virginia|washington|west virginia|wisconsin|wyoming
+ontario|quebec|alberta|british columbia|queensland|victoria|new south wales|bavaria|saxony
+"""
+
+LANDS: Final = frozenset(
+    land.replace(" ", "") for land in _LANDS.replace("\n", "|").split("|") if land
+)
+"""The letters of countries, and of states that stand behind a place's name. In brackets they say
+where a thing is, not what else it is called; a company's branch there is another company."""
+
+VARIANTS: Final = frozenset(
+    "pro max plus mini ultra lite lts ltsc ltsb esr neo power play air se fe turbo nano flash super "
+    "ti xl xt gt slim fold flip fusion prime active zoom preview beta alpha rc".split()
+)
+"""Words behind a number that name another product, edition or stage (``iPhone 16 Pro``)."""

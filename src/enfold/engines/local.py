@@ -86,7 +86,7 @@ class Read:
         letters: [names] hashes of their letters.
         forms: what spelling is compared by, by length.
         words: in how many names each word stands.
-        initials: two initials → how names that have them begin, two of them where there are more.
+        initials: see ``rules.note_initials``.
     """
 
     offers: Keyed
@@ -127,19 +127,11 @@ def read_names(rows: Sequence[Row], rule_set: str) -> Read:
         seeks.append(pairs.seeks(name, blocks))
         letters.append(pairs.hashed(name.letters))
         words.update(set(name.words))
-        if begun := rules.beginnings(name):
-            _begun(initials, *begun)
+        rules.note_initials(initials, name)
         if spelled:
             forms.add(place, name)
     hashes = np.array(letters, dtype=np.uint64)
     return Read(Keyed.of(offers), Keyed.of(seeks), hashes, forms.written(), words, initials)
-
-
-def _begun(initials: dict[str, set[str]], run: str, name: str) -> None:
-    """Add a name to those of its initials; of more than one, two are enough to know."""
-    names = initials.setdefault(run, set())
-    if len(names) < 2:
-        names.add(name)
 
 
 def rule_pairs(
@@ -200,9 +192,8 @@ class Survey:
             for length, written in read.forms.items():
                 forms.setdefault(length, []).append((starts[len(parts)], written))
             self._words.update(read.words)
-            for run, names in read.initials.items():
-                for name in names:
-                    _begun(self._begun, run, name)
+            for run, begun in read.initials.items():
+                self._begun.setdefault(run, set()).update(begun)
             parts.append(replace(read, forms={}, words=Counter(), initials={}))
             self._progress("reading names", min(len(parts) * CHUNK, len(rows)), len(rows))
         self._offers = Keyed.joined([part.offers for part in parts], starts).in_order()
