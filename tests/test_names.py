@@ -264,7 +264,7 @@ _CACHED: Final = type(vars(Name)["key"])
 READ: Final = [name for name, value in vars(Name).items() if isinstance(value, _CACHED)]
 
 
-@given(st.text("abc efgINGerst", min_size=1, max_size=40) | st.sampled_from(PLAIN))
+@given(st.text("abc efgINGerst-_", min_size=1, max_size=40) | st.sampled_from(PLAIN))
 @settings(max_examples=500, deadline=None)
 def test_what_is_said_at_once_of_a_plain_name_is_what_is_read_off_it(text: str) -> None:
     """Most names are ASCII letters and blanks, of which much is known without looking."""
@@ -275,7 +275,7 @@ def test_what_is_said_at_once_of_a_plain_name_is_what_is_read_off_it(text: str) 
     looked = Name(spelling, "tool")
     looked.__dict__.clear()
     looked.__dict__.update(spelling=spelling, type="tool")
-    assert len(known.__dict__) > len(looked.__dict__)
+    assert len(known.__dict__) >= len(looked.__dict__)
     for attribute in READ:
         assert getattr(known, attribute) == getattr(looked, attribute), attribute
 

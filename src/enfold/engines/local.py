@@ -119,19 +119,19 @@ def read_names(rows: Sequence[Row], rule_set: str) -> Read:
     seeks: list[set[int]] = []
     letters: list[int] = []
     forms = spelling.Reading()
-    words: Counter[str] = Counter()
+    words: list[str] = []
     initials: dict[str, set[str]] = {}
     for place, (written, kind) in enumerate(rows):
         name = Name(written, kind)
         offers.append(pairs.offers(name, blocks))
         seeks.append(pairs.seeks(name, blocks))
         letters.append(pairs.hashed(name.letters))
-        words.update(set(name.words))
+        words += set(name.words)
         rules.note_initials(initials, name)
         if spelled:
             forms.add(place, name)
     hashes = np.array(letters, dtype=np.uint64)
-    return Read(Keyed.of(offers), Keyed.of(seeks), hashes, forms.written(), words, initials)
+    return Read(Keyed.of(offers), Keyed.of(seeks), hashes, forms.written(), Counter(words), initials)
 
 
 def rule_pairs(
@@ -341,9 +341,9 @@ class LocalEngine:
         self._pool: ProcessPoolExecutor | None = None
 
     def survey(
-        self, ids: Sequence[int], rows: Sequence[Row], rules: str, progress: Progress
+        self, ids: Sequence[int], rows: Sequence[Row], rule_set: str, progress: Progress
     ) -> Survey:
-        return Survey(rows, rules, self._executor(len(rows)), progress, ids)
+        return Survey(rows, rule_set, self._executor(len(rows)), progress, ids)
 
     def close(self) -> None:
         """End the processes."""
