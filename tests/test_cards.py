@@ -257,7 +257,7 @@ def test_a_card_says_what_is_open_between_leaves_and_what_folding_settles(
     with store.write() as tx:
         a, b, c, x, y = mint(tx, "abcde", "abcdef", "abcdeg", "xbcdef", "ybcdef")
         suggest(tx, (a, b), (a, c), (b, c), (b, x), (a, x), (c, y))
-        folds.keep_apart(tx, *tx.entities.many([a, y]).values(), actor=None, why="")
+        folds.keep_apart(tx, *tx.entities.many([a, y]).values())
         card = next(c for c in cards.cards(tx, limit=9) if c.centre.id == a)
         assert [leaf.side.id for leaf in card.leaves] == [b, c, x]
         assert [(one.left_id, one.right_id) for one in card.beside] == [(b, c), (b, x)]
@@ -269,7 +269,7 @@ def test_leaves_that_are_settled_apart_are_told() -> None:
     with open_store(":memory:").write() as tx:
         a, b, c = mint(tx, "abcde", "abcdef", "abcdeg")
         suggest(tx, (a, b), (a, c))
-        folds.keep_apart(tx, *tx.entities.many([b, c]).values(), actor=None, why="")
+        folds.keep_apart(tx, *tx.entities.many([b, c]).values())
         (card,) = cards.cards(tx, limit=9)
         assert card.apart == ((b, c),)
         with refused("settled_apart"):
@@ -440,7 +440,7 @@ def test_what_a_fold_settles_apart_besides_is_recorded_as_said(store: SqliteStor
     with store.write() as tx:
         a, b, c = mint(tx, "abcde", "abcdef", "abcdeg")
         suggest(tx, (a, b), (a, c))
-        folds.keep_apart(tx, *tx.entities.many([b, c]).values(), actor=None, why="")
+        folds.keep_apart(tx, *tx.entities.many([b, c]).values())
         (card,) = cards.cards(tx, limit=1)
         done = answers.answer(tx, card, same=[b], apart=[c])
         assert (len(done.merges), len(done.decisions)) == (1, 1)
@@ -516,12 +516,34 @@ def test_one_answer_for_all_folds_in_stars_and_never_in_chains(store: SqliteStor
         assert [edge.pair for edge in Open(tx).ranked()] == [(b, d)]
 
 
+def test_one_answer_for_all_is_for_as_many_as_were_agreed_to(store: SqliteStore) -> None:
+    with store.write() as tx:
+        a, b, c = mint(tx, "abcde", "abcdef", "abcdefg")
+        suggest(tx, (a, b))
+        plan = answers.answer_all(tx, Filter("spelling"), same=False, dry_run=True)
+        suggest(tx, (b, c))
+        with refused("card_changed"):
+            answers.answer_all(tx, Filter("spelling"), same=False, expected=plan.pairs)
+        done = answers.answer_all(tx, Filter("spelling"), same=False, expected=2)
+        assert done.pairs == 2
+
+
+def test_one_answer_for_all_never_joins_two_things_of_one_name(store: SqliteStore) -> None:
+    with store.write() as tx:
+        (theme,) = mint(tx, "Zen Gardens")
+        plugin = tx.entities.add(Name.of("Zen Gardens"), type=None, sense=1)
+        (other,) = mint(tx, "Zen Garden")
+        suggest(tx, (theme, other), (plugin, other))
+        done = answers.answer_all(tx, Filter("spelling"), same=True)
+        assert (done.pairs, done.left) == (1, 1)
+
+
 def test_one_answer_for_all_leaves_out_what_is_settled_apart(store: SqliteStore) -> None:
     with store.write() as tx:
         a, b, c = mint(tx, "abcde", "abcdef", "abcdeg")
         mention(tx, a, 2)
         suggest(tx, (a, b), (a, c))
-        folds.keep_apart(tx, *tx.entities.many([b, c]).values(), actor=None, why="")
+        folds.keep_apart(tx, *tx.entities.many([b, c]).values())
         done = answers.answer_all(tx, Filter(), same=True)
         assert (done.pairs, done.left) == (1, 1)
 
@@ -711,7 +733,7 @@ def test_answers_that_go_against_the_graph_are_refused(store: SqliteStore) -> No
     with store.write() as tx:
         a, b, c, d, e, f, g = mint(tx, *(f"abcde{end}" for end in "fghijkl"))
         suggest(tx, (a, b), (a, c), (b, c), (d, e))
-        folds.keep_apart(tx, *tx.entities.many([b, c]).values(), actor=None, why="")
+        folds.keep_apart(tx, *tx.entities.many([b, c]).values())
         fold(tx, f, d)
         told, _ = answers.answer_pairs(
             tx,

@@ -54,7 +54,7 @@ def test_a_sound_graph_is_clean_and_says_what_was_looked_at(store: SqliteStore) 
     with store.read() as tx:
         report = check(tx, name_of=Name.of, progress=progress)
     assert report.clean, report.violations
-    assert set(report.checked) == {*SENTENCES, "keys", "references", "file"}
+    assert set(report.checked) == {*SENTENCES, "keys", "words", "references", "file"}
     assert len(told) == len(report.checked)
 
 
@@ -77,6 +77,7 @@ DAMAGE = {
     "merge_of_answer": "UPDATE conflict SET merge_id = 1 WHERE id = 1",
     "suggestion": "INSERT INTO suggestion VALUES (5, 1, 'r', 0.5)",
     "keys": "UPDATE entity SET fold_key = 'other' WHERE id = 6",
+    "words": "DELETE FROM word_of WHERE entity_id = 2",
     "references": "DELETE FROM memory WHERE id = 1",
     "file": "INSERT INTO suggestion VALUES (6, 1, 'r', 0.5)",
 }
@@ -102,4 +103,33 @@ def test_damage_is_named(store: SqliteStore, invariant: str) -> None:
 def test_every_invariant_is_put_into_words(store: SqliteStore) -> None:
     with store.read() as tx:
         assert set(tx.invariants.names()) == set(SENTENCES)
-    assert set(DAMAGE) == {*SENTENCES, "keys", "references", "file"}
+    assert set(DAMAGE) == {*SENTENCES, "keys", "words", "references", "file"}
+
+
+@pytest.mark.parametrize(
+    ("damage", "ids"),
+    [
+        ("DELETE FROM word_of WHERE entity_id = 3", (3,)),
+        ("INSERT INTO word_of SELECT id, 9, 2 FROM word", (2,)),
+        ("UPDATE word_of SET letters = 2 WHERE entity_id = 4", (4,)),
+        ("UPDATE word_of SET word_id = 99 WHERE entity_id = 5 AND word_id = 7", (5,)),
+        ("INSERT INTO word_of SELECT id, 5, 1 << 40 FROM word WHERE id = 1", (1 << 40,)),
+        ("UPDATE word SET word = 'nome' WHERE word = 'name'", (1, 2, 3, 4, 5, 6)),
+        ("INSERT INTO word VALUES (99, 'unheard')", ()),
+        ("INSERT INTO word_part (word_part) VALUES ('delete-all')", ()),
+    ],
+)
+def test_rows_that_their_words_do_not_find_are_named(
+    store: SqliteStore, damage: str, ids: tuple[int, ...]
+) -> None:
+    with store.write() as tx:
+        sql: Any = tx._sql
+        sql.run(damage)
+    with store.read() as tx:
+        found = check(tx).violations
+    assert {violation.invariant for violation in found} == {"words"}
+    assert ids in [violation.ids for violation in found]
+    with store.write() as tx:
+        tx.words.rewrite()
+    with store.read() as tx:
+        assert check(tx).clean

@@ -300,7 +300,7 @@ def test_a_fold_by_hand_can_be_explained_and_taken_back(graph: Path) -> None:
 
 
 def test_keeping_apart_holds_until_it_is_undone(graph: Path) -> None:
-    text = said("keep-apart", "power.c", "dmetrics-go", "--why", "A file and a project.")
+    text = said("keep-apart", "power.c", "dmetrics-go", "--reason", "A file and a project.")
     decision = told("apart")[0]
     assert f"enfold undo-apart {decision['id']}" in text
     assert decision["why"] == "A file and a project."

@@ -31,7 +31,7 @@ def mention(tx: Any, row: int, times: int) -> None:
         tx.edges.mention(tx.edges.add_memory("text"), row, "x")
 
 
-def ask(tx: Any, *pairs: tuple[int, int], score: float = 0.5) -> conflicts.Asked:
+def ask(tx: Any, *pairs: tuple[int, int], score: float = 0.5) -> conflicts.Queued:
     proposals = [Proposal(q, c, Verdict.ASK, "spelling", score, "alike") for q, c in pairs]
     return conflicts.ask(tx, proposals, asked_by="rule")
 
@@ -273,7 +273,8 @@ def test_a_question_that_comes_back_takes_the_place_of_the_one_asked_meanwhile()
         made = graph.decide(first.id, "keep_existing").merge
         assert made is not None
         graph.revert(elsewhere.id)
-        graph.undo_apart(graph.apart()[0].id)
+        undone = graph.undo_apart(graph.apart()[0].id, actor="Ada")
+        assert (undone.undone_by, undone.undone_at is not None) == ("Ada", True)
         graph.resolve()
         again = graph.conflicts()
         assert [c.id for c in again] != [first.id]

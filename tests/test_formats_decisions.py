@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import enfold
-from enfold import standing
+from enfold import settled
 from enfold.cli.commands import app
 from enfold.errors import Error, Invalid
 from enfold.formats import decisions
 from enfold.formats.source import opened
-from enfold.model import DecidedBy, IdentityRecord, SetAside, Settled
+from enfold.model import DecidedBy, SetAside, Settled
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 EXAMPLE = EXAMPLES / "dmetrics" / "memory.jsonl"
@@ -51,7 +51,7 @@ moments = st.datetimes().map(lambda moment: f"{moment.isoformat(timespec='millis
 lines = st.builds(
     Settled,
     line=st.just(0),
-    kind=st.sampled_from(standing.KINDS),
+    kind=st.sampled_from(settled.KINDS),
     left=names,
     right=names,
     left_type=st.none() | texts,
@@ -87,33 +87,6 @@ def test_what_is_written_is_read_back_as_it_was(
 def test_each_decision_is_one_line_for_every_reader_of_lines(said: list[Settled]) -> None:
     text = "".join(decisions.written(said))
     assert len(text.splitlines()) == len(text.split("\n")) - 1 == len(said) + 1
-
-
-identities = st.builds(
-    IdentityRecord,
-    line=st.just(0),
-    left=names,
-    right=names,
-    same=st.booleans(),
-    left_id=st.none() | texts,
-    right_id=st.none() | texts,
-    why=st.none() | texts,
-)
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(said=st.lists(identities, max_size=6))
-def test_identity_records_come_back_as_they_were(
-    tmp_path: Path, said: list[IdentityRecord]
-) -> None:
-    path = tmp_path / "d"
-    path.write_text("".join(decisions.lines(lambda: said)), encoding="utf-8", newline="")
-    with opened(path) as source:
-        found = list(decisions.read(source))
-    assert [
-        IdentityRecord(**{f: getattr(r, f) for f in IdentityRecord.__slots__} | {"line": 0})
-        for r in found
-    ] == said
 
 
 @pytest.mark.parametrize(
@@ -198,18 +171,32 @@ def test_a_cell_that_a_spreadsheet_would_run_is_guarded(tmp_path: Path) -> None:
     assert [without_line(line) for line in read(tmp_path / "d", text)] == said
 
 
-def test_what_an_import_could_not_tell_is_left_to_the_command(tmp_path: Path) -> None:
+@pytest.mark.parametrize("layout", decisions.LAYOUTS)
+def test_a_decisions_file_is_no_graph_to_import_or_scan(tmp_path: Path, layout: str) -> None:
     path = tmp_path / "d"
-    path.write_text(
-        'alias "a" of "b"\n'
-        'same "a" (type "t") into "b"\n'
-        'same "a" (type "t", id "1") into "b"\n'
-        'called "a" now "b"\n'
-    )
-    with opened(path) as source:
-        found = list(decisions.read(source))
-    assert [type(piece) for piece in found] == [SetAside, SetAside, IdentityRecord, SetAside]
-    assert found[2] == IdentityRecord(3, "a", "b", True, left_id="1")
+    said = Settled(0, "same", "Nobody", "Knows", decided_by=DecidedBy.HUMAN)
+    path.write_text("".join(decisions.written([said], layout)), encoding="utf-8", newline="")
+    with enfold.open(":memory:") as graph:
+        for take in (graph.import_files, enfold.scan):
+            with pytest.raises(Invalid, match="enfold decisions --import FILE") as error:
+                take(path)
+            assert error.value.code == "decisions_file"
+        assert graph.entities() == []
+
+
+def test_a_decisions_file_in_a_folder_of_files_is_left_out_with_a_note(tmp_path: Path) -> None:
+    (tmp_path / "decisions.txt").write_text('same "Nobody" into "Knows"\n')
+    (tmp_path / "names.csv").write_text("name\nAda\n")
+    with enfold.open(":memory:") as graph:
+        (made,) = graph.import_files(tmp_path)
+        assert [note.source for note in made.notes] == ["decisions.txt"]
+        assert [entity.name for entity in graph.entities()] == ["Ada"]
+
+
+def test_decisions_are_no_format_of_an_export() -> None:
+    with enfold.open(":memory:") as graph, pytest.raises(Invalid) as error:
+        graph.export("decisions")
+    assert error.value.code == "unknown_format"
 
 
 MARKED = """\
@@ -285,7 +272,7 @@ def settle(graph: enfold.Graph) -> None:
     names = [entity.name for entity in graph.entities(limit=12)]
     graph.alias(names[0], "The First One")
     graph.rename(names[1], "Renamed Thing")
-    graph.keep_apart(names[2], names[3], why="Said so.")
+    graph.keep_apart(names[2], names[3], reason="Said so.")
     with_fold = graph.merge(names[4], names[5])
     graph.revert(with_fold.id)
     graph.merge(names[4], names[5], overrule=True)
@@ -365,7 +352,7 @@ def test_whatever_people_did_a_graph_made_anew_is_told_it(
         file_of(path, graph)
         done = anew.import_decisions(path)
         # A spelling that is nobody's any more, but was kept apart by a revert, is not made again.
-        assert all(one.settled.kind == standing.APART for one in done.unknown)
+        assert all(one.settled.kind == settled.APART for one in done.unknown)
         assert not done.refused
         again = anew.import_decisions(path)
         assert (again.new, again.refused) == (0, ())

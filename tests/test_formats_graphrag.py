@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from enfold.errors import Invalid
-from enfold.formats import graphrag, graphrag_rows, parquet
+from enfold.formats import graphrag, parquet, textunits
 from enfold.formats.source import HEAD, LINE_LIMIT, opened
 from enfold.model import EntityRecord, IdentityRecord, Record, RelationRecord
 from tests.records import again, aside, bare, entities, graphs, kept, notes
@@ -329,7 +329,7 @@ def test_every_graph_with_texts_comes_back_as_it_was(
     texts = [text.replace("\0", "") or " " for text in said]
     units = {
         f"text_unit:{i % 3}": {
-            "digest": graphrag_rows.digest(text),
+            "digest": textunits.digest(text),
             "n_tokens": i,
             "document_id": text,
         }
@@ -529,7 +529,7 @@ def test_what_no_store_holds_is_replaced_and_noted(tmp_path: Path) -> None:
     assert kept(records, EntityRecord) == [
         EntityRecord(1, "A", observations=("a\ufffdb",), attributes={"tags": ["\ufffd"]})
     ]
-    assert [note.text for note in notes(records)] == ["a\0b"]
+    assert [note.text for note in notes(records)] == ["a\0b", '["\\u0000"]']
 
 
 def test_nesting_and_columns_without_end_are_not_read(tmp_path: Path) -> None:
@@ -551,7 +551,8 @@ def test_nesting_and_columns_without_end_are_not_read(tmp_path: Path) -> None:
     [
         "{",
         "[]",
-        '{"name":""}',
+        '{"name":5}',
+        '{"nickname":"x"}',
         '{"aliases":[1]}',
         '{"attributes":[]}',
         '{"lengths":[1]}',

@@ -17,9 +17,11 @@ from typer.testing import CliRunner
 import enfold
 from enfold.cli.commands import app
 from enfold.errors import Invalid, NotFound, Refused
-from enfold.formats import frontmatter, obsidian
-from enfold.formats import vault as vaults
-from enfold.formats.frontmatter import Unreadable
+from enfold.formats import obsidian
+from enfold.formats.obsidian import frontmatter
+from enfold.formats.obsidian import note as notes
+from enfold.formats.obsidian import vault as vaults
+from enfold.formats.obsidian.frontmatter import Unreadable
 from enfold.model import EntityRecord, Note, Record, RelationRecord, SetAside
 
 DATA = Path(__file__).parent / "data" / "vault"
@@ -381,7 +383,7 @@ def test_a_long_paragraph_is_cut_and_a_long_block_of_code_is_left_whole(tmp_path
     made(tmp_path, N=f"{text}\n\n{code}")
     *parts, last = note(tmp_path).observations
     assert last == code
-    assert max(map(len, parts)) <= obsidian.LONGEST
+    assert max(map(len, parts)) <= notes.LONGEST
     assert " ".join(parts) == text
     made(tmp_path, N="```\n" + "x" * 200_000 + "\n```\n\ny")
     assert note(tmp_path).observations == ("y",)

@@ -13,7 +13,7 @@ import enfold
 from enfold import lookup
 from enfold.check import check
 from enfold.errors import Error, Refused, Unavailable
-from enfold.guard import guarded
+from enfold.guard import guarded, tried
 from enfold.model import Imported, Run
 from enfold.names import Name
 from enfold.ports import NewMemory, Tx
@@ -42,6 +42,23 @@ def add_beta(tx: Tx) -> int:
 def names(store: SqliteStore) -> list[str]:
     with store.read() as tx:
         return [entity.name for entity in tx.entities.live()]
+
+
+def test_what_is_tried_gives_its_result_and_is_not_kept(store: SqliteStore) -> None:
+    assert tried(store, add_beta) == 2
+    assert names(store) == ["Alpha"]
+    with store.read() as tx:
+        assert tx.runs.recent() == []
+
+
+def test_an_error_of_what_is_tried_is_raised(store: SqliteStore) -> None:
+    def refuse(tx: Tx) -> int:
+        add_beta(tx)
+        raise Refused("no", "No.")
+
+    with pytest.raises(Refused):
+        tried(store, refuse)
+    assert names(store) == ["Alpha"]
 
 
 def test_a_guarded_action_is_backed_up_done_and_recorded(store: SqliteStore) -> None:

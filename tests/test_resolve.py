@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import enfold
+from enfold import deferred
 from enfold import resolve as passes
 from enfold.conflicts import QUEUE_CAP
 from enfold.errors import Invalid, Refused
@@ -309,7 +310,7 @@ def test_a_pass_that_fails_leaves_everything_as_it_was(
         def fail(*_: object) -> None:
             raise MemoryError
 
-        monkeypatch.setattr(passes.deferred, "refill", fail)
+        monkeypatch.setattr(deferred, "refill", fail)
         with pytest.raises(MemoryError):
             graph.resolve()
         monkeypatch.undo()
@@ -340,7 +341,7 @@ def test_a_revert_names_the_folds_that_were_asked_for_through_its_spelling(graph
     first = graph.merge("Countess", "Ada Lovelace")
     second = graph.merge("Augusta", "Countess")
     assert second.canonical_name == "Ada Lovelace"
-    assert [m.id for m in graph.revert(first.id, preview=True).later] == [second.id]
+    assert [m.id for m in graph.revert(first.id, dry_run=True).later] == [second.id]
 
 
 def test_an_explanation_names_every_fold_that_joined_the_two(graph: Graph) -> None:

@@ -15,6 +15,7 @@ from enfold import Graph, Hit, How, pairs
 from enfold import search as spelling
 from enfold.errors import Invalid
 from enfold.names import Name
+from enfold.store import words as filed
 
 FIRST_NAMES = (
     "James Mary Michael Patricia Robert Jennifer John Linda David Elizabeth William Barbara "
@@ -286,7 +287,37 @@ def words_kept(graph: Graph) -> set[str]:
                 assert word in tx.words.holding(word, limit=1000)
         parts = sql.ids("SELECT rowid FROM word_part")
         assert set(parts) == set(sql.ids("SELECT id FROM word"))
+        assert (tx.words.misfiled(), tx.words.stray()) == ([], [])
         return words
+
+
+def test_words_of_another_version_are_made_anew_by_the_next_pass(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(graph, ["Ada Lovelace", "Alan Turing"])
+    graph.resolve()
+    monkeypatch.setattr(filed, "VERSION", "the next")
+    monkeypatch.setattr(filed, "search_words", lambda name: [f"x{word}" for word in name.words])
+    fill(graph, ["Ada Byron"])
+    graph.delete("Alan Turing")
+    assert {violation.invariant for violation in graph.check().violations} == {"words"}
+    graph.resolve()
+    assert graph.check().clean
+    with graph._store.read() as tx:
+        assert set(tx.words.starting("", limit=9)) == {"xada", "xlovelace", "xbyron"}
+    told: list[str] = []
+    graph.resolve(full=True, progress=lambda what, *_: told.append(what))
+    assert "filing words" not in told  # once is enough
+
+
+def test_words_are_not_made_anew_by_a_dry_run(
+    graph: Graph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(graph, ["Ada Lovelace"])
+    monkeypatch.setattr(filed, "VERSION", "the next")
+    graph.resolve(dry_run=True)
+    with graph._store.read() as tx:
+        assert tx.words.outdated()
 
 
 VERBS = st.lists(
@@ -420,16 +451,3 @@ def test_no_search_reads_more_rows_than_it_says(
     for typed in ("a", "ada", "lovelace", "ada lovelase", "lovelace ada 7 9", "ada 1 2 3 4"):
         assert graph.search(typed, limit=5)
     assert max(read) <= spelling.ROWS + spelling.PROBED
-
-
-def test_searching_reads_words_by_an_index(graph: Graph) -> None:
-    fill(graph, ["Ada Lovelace"])
-    with graph._store.read() as tx:
-        sql: Any = tx.words._sql  # type: ignore[attr-defined]
-        for query in (
-            "SELECT id FROM word WHERE word >= 'a' AND word < 'b' ORDER BY word LIMIT 9",
-            "SELECT entity_id FROM word_of WHERE word_id = 1 AND letters BETWEEN 3 AND 9"
-            " ORDER BY letters, entity_id LIMIT 9",
-        ):
-            plan = [row[-1] for row in sql.all(f"EXPLAIN QUERY PLAN {query}")]
-            assert all(step.startswith("SEARCH") for step in plan), plan

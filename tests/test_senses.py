@@ -263,7 +263,7 @@ def test_ends_of_an_identity_that_nothing_names_are_minted_and_listed() -> None:
 
 def test_a_fold_by_a_source_never_goes_against_a_decision() -> None:
     graph = graph_of(EntityRecord(1, "Node"), EntityRecord(2, "Node.js"))
-    graph.keep_apart("Node", "Node.js", why="They differ.")
+    graph.keep_apart("Node", "Node.js", reason="They differ.")
     made = take(graph, same("Node", "Node.js"))
     assert made.folds == 0
     assert "settled apart" in made.notes[0].reason

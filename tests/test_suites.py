@@ -20,7 +20,7 @@ import pytest
 from typer.testing import CliRunner
 
 from enfold import accuracy
-from enfold.accuracy import SUITES, LabelledSet, Run
+from enfold.accuracy import SUITES, LabelledSet, RatedFile
 from enfold.cli.commands import app
 from enfold.errors import Invalid
 from enfold.evaluate import ClusterEvaluation
@@ -32,11 +32,11 @@ NAMES: Final = "names"
 
 
 @cache
-def runs() -> tuple[Run, ...]:
+def runs() -> tuple[RatedFile, ...]:
     return tuple(accuracy.run())
 
 
-def named(title: str) -> Run:
+def named(title: str) -> RatedFile:
     return next(one for one in runs() if one.file.title == title)
 
 

@@ -108,7 +108,7 @@ class Against:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RatedFile:
     """A file of a set, rated."""
 
     set: LabelledSet
@@ -140,7 +140,7 @@ def run(
     rule_set: str = "default",
     workers: int = 1,
     progress: Progress | None = None,
-) -> Iterator[Run]:
+) -> Iterator[RatedFile]:
     """Hold the rules to every set: those shipped, then those in the folders given.
 
     Raises:
@@ -201,7 +201,7 @@ def _run(
     rule_set: str,
     workers: int,
     progress: Progress,
-) -> Run:
+) -> RatedFile:
     read = labelled.read(path)
     if isinstance(read, labelled.Clusters):
         rated: Rated = of_clusters(
@@ -209,7 +209,7 @@ def _run(
         )
     else:
         rated = of_pairs(read.labelled, rule_set=rule_set, workers=workers, progress=progress)
-    return Run(one, file, rated, _against(file, path, rule_set) if file.scores else None)
+    return RatedFile(one, file, rated, _against(file, path, rule_set) if file.scores else None)
 
 
 def _against(file: LabelledFile, path: Path, rule_set: str) -> Against:
@@ -293,7 +293,7 @@ def figures(rated: Rated) -> Figures:
     )
 
 
-def tables(runs: Sequence[Run]) -> str:
+def tables(runs: Sequence[RatedFile]) -> str:
     """The runs in Markdown: one row each, then what others reach."""
     parts = ["\n".join(_table(runs))]
     for one in runs:
@@ -302,12 +302,12 @@ def tables(runs: Sequence[Run]) -> str:
     return "\n\n".join(parts)
 
 
-def names(runs: Sequence[Run]) -> str:
+def names(runs: Sequence[RatedFile]) -> str:
     """The false folds of each run by name, in Markdown."""
     return "\n".join(line for one in runs for line in _false_folds(one))
 
 
-def _table(runs: Sequence[Run]) -> Iterator[str]:
+def _table(runs: Sequence[RatedFile]) -> Iterator[str]:
     yield (
         "| set | size | folds | false folds | questions (right) | folds alone: P / R / F1 "
         "| right questions accepted: P / R / F1 | B³ F1: folds → accepted | found by the search |"
@@ -329,7 +329,7 @@ def _change(row: Figures) -> str:
     return f"{_share(row.folded_b_cubed.f1)} → {_share(row.answered_b_cubed.f1)}"
 
 
-def _peers(one: Run) -> Iterator[str]:
+def _peers(one: RatedFile) -> Iterator[str]:
     row = figures(one.rated)
     yield f"**{one.file.title}**, beside others ({one.file.figures}):"
     yield ""
@@ -343,7 +343,7 @@ def _peers(one: Run) -> Iterator[str]:
         yield f"| {peer.name} | {_cells(score)} | {peer.how} |"
 
 
-def _equal(one: Run, peer: Against) -> Iterator[str]:
+def _equal(one: RatedFile, peer: Against) -> Iterator[str]:
     yield (
         f"**{one.file.title}**, beside {peer.name} on the {peer.cases:,} pairs that have its score "
         f"({one.file.figures}). Folds and questions count as matches here:"
@@ -358,7 +358,7 @@ def _equal(one: Run, peer: Against) -> Iterator[str]:
     yield f"| {peer.name}, cut at its own {peer.own_cut:.3f} | {_cells(peer.own)} |"
 
 
-def _false_folds(one: Run) -> Iterator[str]:
+def _false_folds(one: RatedFile) -> Iterator[str]:
     same, otherwise = _by_name(one.rated)
     yield f"- **{one.file.title}**{'' if same or otherwise else ': none'}"
     yield from _listed("the very same text", same)

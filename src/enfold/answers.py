@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
@@ -17,6 +18,7 @@ from enfold import conflicts, deferred, stars
 from enfold.cards import Card, Edge, Filter, Leaf, Open, Pair, Side, ordered
 from enfold.errors import Conflict, Invalid, NotFound, Refused
 from enfold.model import Answer, Context, Entity, Merge, Proposal, Run, Verdict
+from enfold.names import Name
 from enfold.ports import Tx
 
 KIND: Final = "review"
@@ -264,36 +266,61 @@ class Many:
 
 
 def answer_all(
-    tx: Tx, which: Filter, *, same: bool, dry_run: bool = False, actor: str | None = None
+    tx: Tx,
+    which: Filter,
+    *,
+    same: bool,
+    dry_run: bool = False,
+    expected: int | None = None,
+    actor: str | None = None,
 ) -> Many:
     """One answer for every open pair that fits. Folds make stars, the weightiest pair first: a pair
     of which either side was folded along the way stays asked.
 
+    Args:
+        expected: how many pairs the plan had that somebody agreed to.
+
     Raises:
         Refused: ``nothing_open``: no open pair fits.
+        Conflict: ``card_changed``: there are more or fewer pairs than expected.
     """
-    edges = list(Open(tx, which).ranked())
-    chosen, left = _stars_of(tx, edges) if same else ([(edge, None) for edge in edges], 0)
+    with closing(Open(tx, which).ranked()) as edges:  # read once, and never held whole
+        if same:
+            chosen, left = _stars_of(tx, edges)
+        elif dry_run:
+            return Many(sum(1 for _ in edges), 0)
+        else:
+            chosen, left = [(edge, None) for edge in edges], 0
     if dry_run:
         return Many(len(chosen), left)
     if not chosen:
         raise Refused("nothing_open", "No open question fits; nothing was answered.")
+    if expected not in (None, len(chosen)):
+        raise Conflict(
+            "card_changed",
+            f"The graph changed meanwhile: it would be {len(chosen):,} pairs now, not "
+            f"{expected:,}. Nothing was answered; look again.",
+            pairs=len(chosen),
+        )
     recorder = _Recorder(tx, actor, which.rule or which.type or "all")
     for edge, keep in chosen:
         recorder.put(edge, same=same, keep=keep)
     return Many(len(chosen), left, recorder.done())
 
 
-def _stars_of(tx: Tx, edges: Sequence[Edge]) -> tuple[list[tuple[Edge, int | None]], int]:
+def _stars_of(tx: Tx, edges: Iterable[Edge]) -> tuple[list[tuple[Edge, int | None]], int]:
     """(pairs to fold, each with the entity that survives; how many pairs are left out)."""
     shut: dict[int, set[int]] = defaultdict(set)
     for low, high in tx.decisions.apart_roots():
         shut[low].add(high)
         shut[high].add(low)
     kept_from: dict[int, set[int]] = {}  # by centre: what one of its star is settled apart from
+    named: dict[int, set[str]] = {}  # by centre: the names of its star, which no other sense joins
     absorbed: set[int] = set()
     chosen: list[tuple[Edge, int | None]] = []
+    seen = 0
     for edge in edges:
+        seen += 1
         heads = [end for end in edge.pair if end in kept_from]
         if len(heads) == 2 or absorbed.intersection(edge.pair):
             continue
@@ -301,10 +328,22 @@ def _stars_of(tx: Tx, edges: Sequence[Edge]) -> tuple[list[tuple[Edge, int | Non
         leaf = edge.other(centre)
         if leaf in kept_from.setdefault(centre, set(shut[centre])):
             continue
+        own = named.setdefault(centre, set()) or _keys(tx, centre)
+        if own & (added := _keys(tx, leaf)):
+            continue
+        named[centre] = own | added
         kept_from[centre] |= shut[leaf]
         absorbed.add(leaf)
         chosen.append((edge, centre))
-    return chosen, len(edges) - len(chosen)
+    return chosen, seen - len(chosen)
+
+
+def _keys(tx: Tx, root: int) -> set[str]:
+    """What an entity is known as. Two that are known as one name are two things, as their source's
+    ids said: only a person who looks at them makes them one."""
+    row = tx.entities.many([root])[root]
+    also = (row.name, *tx.entities.aliases([root]).get(root, ()))
+    return {row.key, *(Name.of(spelling).key for spelling in also)}
 
 
 # ---- pair by pair, as they come back from a sheet ------------------------------------------------
@@ -549,7 +588,10 @@ def _contradiction(group: Sequence[Said]) -> str:
     apart = [one.line for one in group if not one.same]
     if not apart:
         return ""
-    return f"Line {apart[0]} keeps apart what other lines make one."
+    same = [str(one.line) for one in group if one.same]
+    rest = f" and {len(same) - 3:,} more" if len(same) > 3 else ""
+    lines = f"lines {', '.join(same[:3])}{rest} make" if len(same) > 1 else f"line {same[0]} makes"
+    return f"Line {apart[0]} keeps apart what {lines} one."
 
 
 # ---- taking back --------------------------------------------------------------------------------
@@ -592,6 +634,7 @@ def undo(tx: Tx, answer_id: int | None = None, *, actor: str | None = None) -> U
         if asked:
             waited.append(conflict_id)
     tx.conflicts.withdraw(waited)
+    tx.suggestions.count_open()  # settles what is open while it may: a read would work it out anew
     _mark_undone(tx, run, actor)
     return Undone(run.id, tuple(merges), tuple(decisions), before)
 

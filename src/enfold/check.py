@@ -39,17 +39,20 @@ def check(
 
     Args:
         name_of: how a spelling's keys are made; where given, every stored key is made again.
-        deep: look at the database's pages, indexes and references too.
+        deep: look at the words of every name and at the database's pages, indexes and references
+            too.
         progress: called with (invariant, done, total).
     """
     names = [*tx.invariants.names()]
-    names += ["keys"] * (name_of is not None) + ["references", "file"] * deep
+    names += ["keys"] * (name_of is not None) + ["words", "references", "file"] * deep
     violations: list[Violation] = []
     for done, name in enumerate(names):
         if progress is not None:
             progress(f"checking {name}", done, len(names))
         if name == "keys" and name_of is not None:
             violations += _keys(tx, name_of)
+        elif name == "words":
+            violations += _words(tx)
         elif name == "references":
             violations += [Violation(name, text) for text in tx.invariants.foreign_keys()[:20]]
         elif name == "file":
@@ -78,3 +81,15 @@ def _keys(tx: Tx, name_of: NameOf) -> list[Violation]:
         return []
     sentence = f"{len(wrong):,} rows have other keys than their spelling makes"
     return [Violation("keys", sentence, tuple(wrong[:20]))]
+
+
+def _words(tx: Tx) -> list[Violation]:
+    rows, stray = tx.words.misfiled(), tx.words.stray()
+    found = []
+    if rows:
+        sentence = f"{len(rows):,} rows are not found by just the words of their names"
+        found.append(Violation("words", sentence, tuple(rows[:20])))
+    if stray:
+        sentence = f"{len(stray):,} words are no name's, or are not found by their letters"
+        found.append(Violation("words", sentence))
+    return found

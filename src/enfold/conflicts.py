@@ -12,7 +12,7 @@ from typing import Final
 
 from enfold import folds
 from enfold.errors import Invalid, NotFound, Refused
-from enfold.model import Answer, Conflict, DecidedBy, Merge, Proposal
+from enfold.model import Answer, Conflict, DecidedBy, Decision, Merge, Proposal
 from enfold.ports import Tx
 
 QUEUE_CAP: Final = 50
@@ -23,7 +23,7 @@ RESOLVER: Final = "resolver"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Queued:
     """What became of proposed questions.
 
     Attributes:
@@ -45,7 +45,7 @@ class Decided:
     merge: Merge | None
 
 
-def ask(tx: Tx, proposals: Sequence[Proposal], *, asked_by: str) -> Asked:
+def ask(tx: Tx, proposals: Sequence[Proposal], *, asked_by: str) -> Queued:
     """Queue each proposal's left side against its right, in order, while there is room.
 
     Raises:
@@ -71,7 +71,7 @@ def ask(tx: Tx, proposals: Sequence[Proposal], *, asked_by: str) -> Asked:
         else:
             deferred += 1
     conflict_ids = tx.conflicts.ask(chosen, asked_by=asked_by)
-    return Asked(tuple(conflict_ids), deferred, len(proposals) - len(conflict_ids) - deferred)
+    return Queued(tuple(conflict_ids), deferred, len(proposals) - len(conflict_ids) - deferred)
 
 
 def pending(tx: Tx, *, limit: int = 1000) -> list[Conflict]:
@@ -186,9 +186,9 @@ def reopen(tx: Tx, conflict_id: int, *, actor: str | None = None) -> Conflict:
     return _question(tx, conflict_id)
 
 
-def undo_decision(tx: Tx, decision_id: int, *, actor: str | None = None) -> None:
-    """Two names are no longer settled apart. Where that was the answer to a question, the question
-    goes back into the queue.
+def undo_decision(tx: Tx, decision_id: int, *, actor: str | None = None) -> Decision:
+    """Two names are no longer settled apart; the decision, now undone. Where it was the answer to a
+    question, the question goes back into the queue.
 
     Raises:
         NotFound: ``no_decision``.
@@ -211,6 +211,7 @@ def undo_decision(tx: Tx, decision_id: int, *, actor: str | None = None) -> None
     ):
         rows = [row.id for row in tx.entities.by_key(key) if row.sense == sense]
         tx.entities.forget_examined(rows)
+    return replace(decision, undone_at=tx.now, undone_by=actor)
 
 
 def _question(tx: Tx, conflict_id: int) -> Conflict:

@@ -16,9 +16,13 @@ from enfold.ports import NewEntity, Tx
 
 RENAMED: Final = "renamed"
 DECLARED: Final = "declared"
+DECLARED_SAME: Final = "declared-same"
 IMPORTED: Final = "imported"
 SPELLING_RULES: Final = frozenset({RENAMED, DECLARED, IMPORTED})
 """Rules of merges that only give an entity a spelling; they go when it is deleted."""
+
+NO_REASON: Final = "A person said so."
+"""The reason of a decision that was given none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +113,43 @@ def fold(
         at=at,
     )
     return tx.merges.many(tx.merges.fold([planned]))[0]
+
+
+def declare_same(
+    tx: Tx,
+    absorbed: Entity,
+    canonical: Entity,
+    *,
+    reason: str | None = None,
+    actor: str | None = None,
+    overrule: bool = False,
+) -> Merge:
+    """A person folds one entity into another, whatever the rules say.
+
+    Raises:
+        NotFound, Refused: as ``fold``.
+    """
+    return fold(
+        tx,
+        absorbed,
+        canonical,
+        decided_by=DecidedBy.HUMAN,
+        rule=DECLARED_SAME,
+        score=1.0,
+        reason=reason or said_same(absorbed.spelling, canonical.spelling),
+        actor=actor,
+        overrule=overrule,
+    )
+
+
+def said_same(absorbed: str, canonical: str) -> str:
+    """The reason of a person's fold that was given none."""
+    return f"“{absorbed}” and “{canonical}” were said to be one."
+
+
+def declared(alias: str, name: str) -> str:
+    """The reason of a person's alias that was given none."""
+    return f"“{alias}” was declared another name of “{name}”."
 
 
 def root_of(tx: Tx, entity_id: int) -> Entity:
@@ -318,6 +359,22 @@ class _Clusters:
             self._apart.setdefault(canonical, set()).add(other)
 
 
+def receipt(tx: Tx, merge_id: int) -> list[tuple[int, str]]:
+    """(edge id, ``moved`` or ``silenced``) of every edge a fold concerned.
+
+    Raises:
+        NotFound: ``no_merge``.
+    """
+    return tx.merges.edges(_merge_of(tx, merge_id).id)
+
+
+def _merge_of(tx: Tx, merge_id: int) -> Merge:
+    merge = tx.merges.get(merge_id)
+    if merge is None:
+        raise NotFound("no_merge", f"There is no merge {merge_id}.", merge_id=merge_id)
+    return merge
+
+
 # ---- revert ----
 
 
@@ -328,9 +385,7 @@ def preview_revert(tx: Tx, merge_id: int) -> Reverted:
         NotFound: ``no_merge``.
         Refused: ``already_reverted``; ``same_name``: the fold only gave a spelling of another case.
     """
-    merge = tx.merges.get(merge_id)
-    if merge is None:
-        raise NotFound("no_merge", f"There is no merge {merge_id}.", merge_id=merge_id)
+    merge = _merge_of(tx, merge_id)
     if merge.reverted_at is not None:
         raise Refused(
             "already_reverted",
@@ -431,8 +486,10 @@ def settle_apart(
     return tx.decisions.add(left, right, decided_by=decided_by, actor=actor, why=why, at=at)
 
 
-def keep_apart(tx: Tx, left: Entity, right: Entity, *, actor: str | None, why: str) -> int:
-    """A person settles that two rows are different things; the decision.
+def keep_apart(
+    tx: Tx, left: Entity, right: Entity, *, actor: str | None = None, reason: str | None = None
+) -> Decision:
+    """A person settles that two rows are different things.
 
     Raises:
         Refused: ``already_one``: they are one entity now.
@@ -445,10 +502,27 @@ def keep_apart(tx: Tx, left: Entity, right: Entity, *, actor: str | None, why: s
             "that settles them apart.",
             entity_id=one.id,
         )
-    return settle_apart(tx, left.id, right.id, decided_by=DecidedBy.HUMAN, actor=actor, why=why)
+    decision_id = settle_apart(
+        tx,
+        left.id,
+        right.id,
+        decided_by=DecidedBy.HUMAN,
+        actor=actor,
+        why=reason or NO_REASON,
+    )
+    decision = tx.decisions.get(decision_id)
+    assert decision is not None
+    return decision
 
 
 # ---- names ----
+
+
+def retype(tx: Tx, entity: Entity, type: str | None) -> Entity:
+    """Give an entity another type; the next pass looks at its name again."""
+    tx.entities.set_type(entity.id, type)
+    tx.entities.forget_examined([entity.id])
+    return tx.entities.many([entity.id])[entity.id]
 
 
 def rename(tx: Tx, entity: Entity, name: NewEntity, *, actor: str | None = None) -> Entity:
@@ -516,7 +590,7 @@ def alias(
         decided_by=decided_by,
         rule=rule,
         score=1.0,
-        reason=reason or f"“{name.spelling}” was declared another name of “{root.name}”.",
+        reason=reason or declared(name.spelling, root.name),
         actor=actor,
         run_id=run_id,
         overrule=overrule,

@@ -16,10 +16,11 @@ from enfold import (
     deferred,
     folds,
     formats,
+    guard,
     intake,
     lookup,
     outflow,
-    standing,
+    settled,
 )
 from enfold import (
     cards as dealt,
@@ -31,20 +32,23 @@ from enfold import (
     conflicts as queue,
 )
 from enfold import (
-    lookalikes as alike,
+    preview as previews,
 )
 from enfold import (
     related as neighbours,
 )
 from enfold import (
+    remember as memories,
+)
+from enfold import (
     resolve as passes,
 )
 from enfold.cards import Card, Filter
-from enfold.errors import Invalid, NotFound, Refused
+from enfold.errors import Invalid, Refused
 from enfold.evaluate import ClusterEvaluation, Evaluation
 from enfold.explain import Explained, explain
 from enfold.formats import decisions, review_sheet, target
-from enfold.formats import vault as vaults
+from enfold.formats.obsidian import vault as vaults
 from enfold.formats.source import opened
 from enfold.model import (
     Ambiguous,
@@ -52,7 +56,6 @@ from enfold.model import (
     Applied,
     CheckReport,
     Conflict,
-    DecidedBy,
     Decision,
     Described,
     Entity,
@@ -75,12 +78,10 @@ from enfold.model import (
 )
 from enfold.names import Name
 from enfold.ports import Engine, Progress, Store, Tx
+from enfold.remember import StatedFact
 from enfold.search import nearest
 from enfold.search import search as spelling_search
 from enfold.store import open_store
-
-StatedFact = tuple[str, str, str]
-"""(subject, predicate, object), all as written."""
 
 
 def _quiet(_what: str, _done: int, _total: int) -> None:
@@ -138,22 +139,6 @@ def scan(
         return graph.preview(
             imported, types_trusted=types_trusted, rule_set=rule_set, limit=limit, progress=progress
         )
-
-
-class _Planned(Exception):
-    """Carries a plan out of a transaction that is to be rolled back."""
-
-    def __init__(self, done: answers.Returned) -> None:
-        super().__init__()
-        self.done = replace(done, answered=None)
-
-
-class _Tried(Exception):
-    """Carries what was done out of a transaction that is to be rolled back."""
-
-    def __init__(self, done: Applied) -> None:
-        super().__init__()
-        self.done = done
 
 
 class Graph:
@@ -263,16 +248,16 @@ class Graph:
                 graph=Path(self._store.url),
             )
 
-    def export_decisions(self, layout: str = "text") -> Iterator[str]:
-        """What the graph was told about its names (see ``standing.gather``), line by line, as
+    def export_decisions(self, format: str = "text") -> Iterator[str]:
+        """What the graph was told about its names (see ``settled.gather``), line by line, as
         ``text`` for version control or as ``csv``.
 
         Raises:
             Invalid: ``unknown_layout``.
         """
         with self._store.read() as tx:
-            said = standing.gather(tx)
-        return decisions.written(said, layout)
+            said = settled.gather(tx)
+        return decisions.written(said, format)
 
     def import_decisions(
         self, path: str | os.PathLike[str], *, dry_run: bool = False, actor: str | None = None
@@ -289,14 +274,12 @@ class Graph:
         who = actor or self._actor
         with opened(path) as source:
             said = list(decisions.settled(source))
-        try:
-            with self._store.write() as tx:
-                done = standing.apply(tx, said, actor=who, source=source.name)
-                if dry_run:
-                    raise _Tried(done)
-        except _Tried as tried:
-            return replace(tried.done, dry_run=True, run_id=None, undone=())
-        return done
+        action = partial(settled.apply, lines=said, actor=who, source=source.name)
+        if dry_run:
+            done = guard.tried(self._store, action)
+            return replace(done, dry_run=True, run_id=None, undone=())
+        with self._store.write() as tx:
+            return action(tx)
 
     def vault(self, path: str | os.PathLike[str]) -> vaults.VaultAliases:
         """Which notes of an Obsidian vault would get which folded spellings as aliases.
@@ -354,23 +337,10 @@ class Graph:
             Invalid: a blank text or name.
             Conflict: ``ambiguous``: a name fits several entities.
         """
-        if not content.strip():
-            raise Invalid("blank_memory", "The memory is blank; give it a text.")
         with self._store.write() as tx:
-            known = tx.edges.memory_by_caller(caller_id) if caller_id else None
-            if known is not None:
-                return known
-            memory_id = tx.edges.add_memory(content, source=source, caller_id=caller_id)
-            for mention in mentions:
-                name = mention if isinstance(mention, Name) else Name.of(mention)
-                row, _ = lookup.mint(tx, name)
-                tx.edges.mention(memory_id, row.id, name.spelling)
-            for subject, predicate, target in facts:
-                ends = [lookup.mint(tx, Name.of(end))[0].id for end in (subject, target)]
-                tx.edges.fact(memory_id, ends[0], predicate, ends[1])
-            memory = tx.edges.memory(memory_id)
-        assert memory is not None
-        return memory
+            return memories.remember(
+                tx, content, mentions=mentions, facts=facts, source=source, caller_id=caller_id
+            )
 
     def forget(self, memory_id: int) -> None:
         """Delete a memory with its mentions and facts; entities stay.
@@ -379,9 +349,7 @@ class Graph:
             NotFound: ``no_memory``.
         """
         with self._store.write() as tx:
-            if tx.edges.memory(memory_id) is None:
-                raise NotFound("no_memory", f"There is no memory {memory_id}.")
-            tx.edges.delete_memory(memory_id)
+            memories.forget(tx, memory_id)
 
     # ---- settle ----
 
@@ -417,6 +385,7 @@ class Graph:
             self._store, found, report, backup=backup, keep_backups=self._keep_backups
         )
         passes.index_names(self._store, found)
+        passes.rewrite_words(self._store, report)
         return done
 
     def preview(
@@ -433,20 +402,7 @@ class Graph:
         with self._store.read() as tx:
             seen = passes.gather(tx, full=True, rule_set=rule_set, types_trusted=types_trusted)
         found = passes.search(self._store, seen, self._engine, report)
-        figures = passes.dry_run(self._store, found, report, ranked=limit)
-        with self._store.read() as tx:
-            apart = alike.lookalikes(tx, found.context, limit=limit, progress=report)
-            folded = _shown(tx, figures.folds[:limit])
-            asked = _shown(tx, figures.questions[:limit])
-            return Scan(
-                imported,
-                figures,
-                tx.entities.count_live(),
-                folded,
-                asked,
-                _shown(tx, apart.shown),
-                apart.count,
-            )
+        return previews.preview(self._store, found, imported, limit=limit, progress=report)
 
     def conflicts(self, *, decided: bool = False, limit: int = 1000) -> list[Conflict]:
         """The pending questions, weightiest first; or those answered, and those that are moot."""
@@ -561,19 +517,28 @@ class Graph:
         type: str | None = None,
         min_score: float = 0.0,
         dry_run: bool = False,
+        expected: int | None = None,
         actor: str | None = None,
     ) -> answers.Many:
         """One answer for every open question of a rule, or with a side of a type. Folds make stars,
         never chains: what would join two names by way of a third stays asked.
 
+        Args:
+            expected: how many pairs the plan of a dry run had; where it differs, nothing is done.
+
         Raises:
-            Refused: ``nothing_open``.
+            Refused: ``nothing_open``. Conflict: ``card_changed``.
         """
         which = Filter(rule, type, min_score)
         opened = self._store.read if dry_run else self._store.write
         with opened() as tx:
             return answers.answer_all(
-                tx, which, same=same, dry_run=dry_run, actor=actor or self._actor
+                tx,
+                which,
+                same=same,
+                dry_run=dry_run,
+                expected=expected,
+                actor=actor or self._actor,
             )
 
     def undo_answer(
@@ -612,19 +577,20 @@ class Graph:
             Invalid: ``not_questions``: the file is no such sheet; or it can't be read.
         """
         sheet = review_sheet.read(path)
-        try:
-            with self._store.write() as tx:
-                done = answers.take(tx, sheet, actor=actor or self._actor)
-                if dry_run:
-                    raise _Planned(done)
-                return done
-        except _Planned as planned:
-            return planned.done
-
-    def reopen(self, conflict_id: int) -> Conflict:
-        """Take an answer back: what it folded is reverted, and the question is pending again."""
+        action = partial(answers.take, sheet=sheet, actor=actor or self._actor)
+        if dry_run:
+            return replace(guard.tried(self._store, action), answered=None)
         with self._store.write() as tx:
-            return queue.reopen(tx, conflict_id, actor=self._actor)
+            return action(tx)
+
+    def reopen(self, conflict_id: int, *, actor: str | None = None) -> Conflict:
+        """Take an answer back: what it folded is reverted, and the question is pending again.
+
+        Raises:
+            NotFound: ``no_conflict``. Refused: ``not_answered``.
+        """
+        with self._store.write() as tx:
+            return queue.reopen(tx, conflict_id, actor=actor or self._actor)
 
     def merges(
         self, *, reverted: bool = False, before: int | None = None, limit: int = 100
@@ -634,11 +600,13 @@ class Graph:
             return tx.merges.recent(live_only=not reverted, before=before, limit=limit)
 
     def receipt(self, merge_id: int) -> list[tuple[int, str]]:
-        """(edge id, ``moved`` or ``silenced``) of every edge a fold concerned."""
+        """(edge id, ``moved`` or ``silenced``) of every edge a fold concerned.
+
+        Raises:
+            NotFound: ``no_merge``.
+        """
         with self._store.read() as tx:
-            if tx.merges.get(merge_id) is None:
-                raise NotFound("no_merge", f"There is no merge {merge_id}.")
-            return tx.merges.edges(merge_id)
+            return folds.receipt(tx, merge_id)
 
     def merge(
         self,
@@ -659,27 +627,27 @@ class Graph:
         with self._store.write() as tx:
             lesser, greater = self._follow(tx, absorbed), self._follow(tx, canonical)
             rows = tx.entities.many([lesser.row_id, greater.row_id])  # as asked, not as shown
-            return folds.fold(
+            return folds.declare_same(
                 tx,
                 rows[lesser.row_id],
                 rows[greater.row_id],
-                decided_by=DecidedBy.HUMAN,
-                rule="declared-same",
-                score=1.0,
-                reason=reason or f"“{lesser.matched}” and “{greater.matched}” were said to be one.",
+                reason=reason,
                 actor=actor or self._actor,
                 overrule=overrule,
             )
 
-    def revert(self, merge_id: int, *, preview: bool = False, actor: str | None = None) -> Reverted:
+    def revert(self, merge_id: int, *, dry_run: bool = False, actor: str | None = None) -> Reverted:
         """Undo a fold as if it had never happened. Its two names are then settled apart, unless a
         question led to it: that goes back into the queue.
+
+        Args:
+            dry_run: only say what it would do.
 
         Raises:
             NotFound: ``no_merge``.
             Refused: ``already_reverted``.
         """
-        if preview:
+        if dry_run:
             with self._store.read() as tx:
                 return folds.preview_revert(tx, merge_id)
         with self._store.write() as tx:
@@ -691,7 +659,12 @@ class Graph:
             return tx.decisions.recent(limit=limit)
 
     def keep_apart(
-        self, left: str | int, right: str | int, *, why: str = "", actor: str | None = None
+        self,
+        left: str | int,
+        right: str | int,
+        *,
+        reason: str | None = None,
+        actor: str | None = None,
     ) -> Decision:
         """Settle that two entities are different things.
 
@@ -701,25 +674,22 @@ class Graph:
         with self._store.write() as tx:
             one, other = self._follow(tx, left), self._follow(tx, right)
             rows = tx.entities.many([one.row_id, other.row_id])  # as asked, not as shown
-            decision_id = folds.keep_apart(
+            return folds.keep_apart(
                 tx,
                 rows[one.row_id],
                 rows[other.row_id],
                 actor=actor or self._actor,
-                why=why or "A person said so.",
+                reason=reason,
             )
-            decision = tx.decisions.get(decision_id)
-        assert decision is not None
-        return decision
 
-    def undo_apart(self, decision_id: int) -> None:
+    def undo_apart(self, decision_id: int, *, actor: str | None = None) -> Decision:
         """Two names are no longer settled apart; a question behind it is asked again.
 
         Raises:
             NotFound: ``no_decision``. Refused: ``already_undone``.
         """
         with self._store.write() as tx:
-            queue.undo_decision(tx, decision_id, actor=self._actor)
+            return queue.undo_decision(tx, decision_id, actor=actor or self._actor)
 
     def rename(self, entity: str | int, spelling: str, *, actor: str | None = None) -> Entity:
         """Show an entity under another name; the old one stays as an alias.
@@ -748,10 +718,7 @@ class Graph:
         """Give an entity another type; the next pass looks at its name again."""
         kind = Name.of("x", type).type
         with self._store.write() as tx:
-            found = self._follow(tx, entity).entity
-            tx.entities.set_type(found.id, kind)
-            tx.entities.forget_examined([found.id])
-            return tx.entities.many([found.id])[found.id]
+            return folds.retype(tx, self._follow(tx, entity).entity, kind)
 
     def delete(self, entity: str | int) -> folds.Deleted:
         """Delete an entity with its edges; memories stay.
@@ -825,7 +792,7 @@ class Graph:
     def shown(self, proposals: Iterable[Proposal]) -> tuple[Shown, ...]:
         """Proposals of a report, with the names and types of their rows."""
         with self._store.read() as tx:
-            return _shown(tx, proposals)
+            return previews.shown(tx, proposals)
 
     def summary(self) -> Summary:
         """What the graph holds, and what waits."""
@@ -899,26 +866,6 @@ def as_json(record: Any) -> Any:
     if isinstance(record, list | tuple | set | frozenset):
         return [as_json(part) for part in record]
     return record
-
-
-def _shown(tx: Tx, proposals: Iterable[Proposal]) -> tuple[Shown, ...]:
-    chosen = list(proposals)
-    rows = tx.entities.many([row for p in chosen for row in (p.left_id, p.right_id)])
-    return tuple(
-        Shown(
-            rows[p.left_id].spelling,
-            rows[p.left_id].type,
-            rows[p.left_id].mentions,
-            rows[p.right_id].spelling,
-            rows[p.right_id].type,
-            rows[p.right_id].mentions,
-            p.verdict,
-            p.rule,
-            p.score,
-            p.reason,
-        )
-        for p in chosen
-    )
 
 
 __all__ = ["Graph", "as_json", "evaluate", "open", "scan"]

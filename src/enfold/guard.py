@@ -1,5 +1,6 @@
 """The guard around whatever changes much at once: a verified backup, one transaction, a check
-inside it, and a record of the run. Anything that goes wrong leaves the graph as it was.
+inside it, and a record of the run. Anything that goes wrong leaves the graph as it was. And the dry
+run of what changes anything: that one transaction, taken back.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from enfold.check import check
 from enfold.errors import Error, Refused
@@ -70,6 +71,27 @@ def guarded(
     if keep_backups and store.backups is not None:
         _keep_newest(store.backups, Path(store.url).stem, keep_backups)
     return Guarded(result, run_id, copy)
+
+
+class _TakenBack(Exception):
+    """Carries a result out of a transaction that is to be rolled back."""
+
+    def __init__(self, result: object) -> None:
+        super().__init__()
+        self.result = result
+
+
+def tried(store: Store, action: Callable[[Tx], T]) -> T:
+    """What an action gives in a write transaction of which nothing is kept.
+
+    Raises:
+        Error: whatever the action or the store raises.
+    """
+    try:
+        with store.write() as tx:
+            raise _TakenBack(action(tx))
+    except _TakenBack as done:
+        return cast(T, done.result)
 
 
 def _must_hold(found: CheckReport, kind: str, copy: str | None) -> None:

@@ -25,11 +25,9 @@ from enfold.model import (
     Written,
 )
 from enfold.names import Name
-from enfold.ports import Progress, Row, Tx
+from enfold.ports import EVERY, Progress, Row, Tx
 
 PAGE: Final = 500
-
-EVERY: Final = 2**62
 
 
 def records(tx: Tx, *, progress: Progress | None = None) -> Iterator[Written]:

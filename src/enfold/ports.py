@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from enfold.asked import Asked, Columns
 from enfold.model import (
@@ -34,6 +34,12 @@ from enfold.model import (
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done, total); total is 0 where it is not known."""
+
+EVERY: Final = 2**62
+"""A limit above whatever a graph can hold."""
+
+Spelled = tuple[str, str | None]
+"""(spelling, type): a name as an engine is given it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +116,11 @@ class Entities(Protocol):
         """Every row of that identity key, lowest sense first."""
         ...
 
-    def by_fold_key(self, fold_key: str) -> list[Entity]: ...
     def by_merge_key(self, merge_key: str) -> list[Entity]: ...
     def starting(self, letters: str, *, limit: int) -> list[int]:
         """Ids of rows whose merge key begins with these letters, in its order."""
         ...
 
-    def by_foreign_id(self, foreign_id: str) -> list[Entity]: ...
     def add(
         self,
         name: NewEntity,
@@ -369,7 +373,8 @@ class Merges(Protocol):
         """Apply folds in order, set-based, and write their receipts; the new merge ids.
 
         ``id``, ``edge_mark``, ``moved`` and ``silenced`` of the given records are ignored and
-        filled in, and ``created_at`` where it is empty. Both sides must be live roots at their turn.
+        filled in, and ``created_at`` where it is empty. Both sides must be live roots at their
+        turn.
         """
         ...
 
@@ -577,6 +582,22 @@ class Words(Protocol):
         thousand of the rarest."""
         ...
 
+    def outdated(self) -> bool:
+        """Whether another version made the words that are stored."""
+        ...
+
+    def rewrite(self) -> None:
+        """Make all words anew from the rows there are."""
+        ...
+
+    def misfiled(self) -> list[int]:
+        """Rows that are not stored under just the words of their names, and gone ones that are."""
+        ...
+
+    def stray(self) -> list[int]:
+        """Ids of words that no row is stored under, or that their own letters don't find."""
+        ...
+
 
 class Runs(Protocol):
     """What ran."""
@@ -707,11 +728,11 @@ class Engine(Protocol):
     def survey(
         self,
         ids: Sequence[int],
-        rows: Sequence[tuple[str, str | None]],
-        rules: str,
+        rows: Sequence[Spelled],
+        rule_set: str,
         progress: Progress,
     ) -> Survey:
-        """Read rows, given by id and as (spelling, type)."""
+        """Read rows, given by id and as spelled, for the rules of a set."""
         ...
 
     def close(self) -> None:

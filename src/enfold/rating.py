@@ -8,24 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 
 from enfold import intake, rules
 from enfold import resolve as passes
-from enfold.engines.local import LocalEngine, Row, Survey
+from enfold.engines.local import LocalEngine, Survey
 from enfold.engines.spelling import U64
 from enfold.evaluate import Evaluation, Labelled, Mention, Outcome, clusters, pairs
 from enfold.evaluate.clusters import ClusterEvaluation
 from enfold.formats import labelled
 from enfold.model import Context, EntityRecord
 from enfold.names import Name
-from enfold.ports import Progress
+from enfold.ports import EVERY, Progress, Spelled
 from enfold.store import open_store
-
-ALL: Final = 2**62
-"""More questions than there can be."""
 
 Rated = Evaluation | ClusterEvaluation
 
@@ -73,9 +70,9 @@ class _Watched(Survey):
 
 class _Watching(LocalEngine):
     def survey(
-        self, ids: Sequence[int], rows: Sequence[Row], rules: str, progress: Progress
+        self, ids: Sequence[int], rows: Sequence[Spelled], rule_set: str, progress: Progress
     ) -> _Watched:
-        self.made = _Watched(rows, rules, self._executor(len(rows)), progress, ids)
+        self.made = _Watched(rows, rule_set, self._executor(len(rows)), progress, ids)
         return self.made
 
 
@@ -91,7 +88,7 @@ def outcome(
         with store.read() as tx:
             seen = passes.gather(tx, full=True, rule_set=rule_set)
         found = passes.search(store, seen, engine, progress)
-        report = passes.dry_run(store, found, progress, ranked=ALL)
+        report = passes.dry_run(store, found, progress, ranked=EVERY)
     finally:
         engine.close()
         store.close()
@@ -133,7 +130,7 @@ def _unpacked(candidates: U64, ids: Sequence[int]) -> Iterator[tuple[int, int]]:
 
 def _found(read: Sequence[Labelled], rule_set: str, workers: int, progress: Progress) -> list[bool]:
     """Which of the pairs the search would find in a graph of all these names."""
-    place: dict[Row, int] = {}
+    place: dict[Spelled, int] = {}
     sides = [
         tuple(
             place.setdefault((name.spelling, name.type), len(place))

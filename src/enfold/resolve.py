@@ -21,7 +21,7 @@ from enfold import deferred, folds, guard, names, pairs, rules, stars
 from enfold.asked import Asked
 from enfold.model import Context, DecidedBy, Proposal, Report, Verdict
 from enfold.names import Name
-from enfold.ports import Engine, Progress, Store, Survey, Tx
+from enfold.ports import Engine, Progress, Spelled, Store, Survey, Tx
 
 VERSION: Final = f"names {names.VERSION}, rules {rules.VERSION}"
 """What a graph's suggestions and name index were made with; another version starts them afresh."""
@@ -30,8 +30,6 @@ FULL_ABOVE: Final = 2_000
 """More rows than this to look at, and more than a twentieth of the graph, make the pass a full one:
 one name against the index cost 50 times what a name costs in a survey of 100,000, and 240 times at
 a million (bench/run.py)."""
-
-Row = tuple[str, str | None]
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ class Seen:
     """
 
     ids: list[int]
-    rows: list[Row]
+    rows: list[Spelled]
     fresh: frozenset[int] | None
     context: Context
     entities: int
@@ -99,15 +97,16 @@ def gather(
         ids, rows = _rows(tx.entities.spellings())
         wanted = replace(wanted, common=frozenset(), initials=frozenset())
         return Seen(ids, rows, None, wanted, tx.entities.count_live())
-    found = tx.entities.many(sorted({*fresh, *unindexed}))
-    ids, rows = _rows((e.id, e.spelling, e.type) for e in found.values())
-    live = len({found[row].canonical_id for row in fresh})
+    found = tx.entities.rows_by_id(sorted({*fresh, *unindexed}))
+    ids, rows = _rows((row.id, row.spelling, row.type) for row in found)
+    root_of = {row.id: row.canonical_id for row in found}
+    live = len({root_of[row] for row in fresh})
     return Seen(ids, rows, frozenset(fresh), before, live)
 
 
-def _rows(spellings: Iterable[tuple[int, str, str | None]]) -> tuple[list[int], list[Row]]:
+def _rows(spellings: Iterable[tuple[int, str, str | None]]) -> tuple[list[int], list[Spelled]]:
     ids: list[int] = []
-    rows: list[Row] = []
+    rows: list[Spelled] = []
     for row_id, spelling, kind in spellings:
         ids.append(row_id)
         rows.append((spelling, kind))
@@ -154,8 +153,8 @@ def _search_fresh(tx: Tx, seen: Seen, progress: Progress) -> Search:
         near = tx.names.probe(keys).union(*(beside.get(key, ()) for key in keys))
         near -= done | {row_id}
         missing = sorted(near - known.keys())
-        for entity in tx.entities.many(missing).values():
-            known[entity.id] = Name(entity.spelling, entity.type)
+        for row in tx.entities.rows_by_id(missing):
+            known[row.id] = Name(row.spelling, row.type)
         for other in sorted(near & known.keys()):
             if known[other].letters == name.letters:
                 continue  # ruled in its group
@@ -212,21 +211,12 @@ def apply(
     )
 
 
-class _DryRun(Exception):
-    """Carries the report out of a transaction that is to be rolled back."""
-
-    def __init__(self, report: Report) -> None:
-        super().__init__()
-        self.report = report
-
-
 def dry_run(store: Store, found: Search, progress: Progress, *, ranked: int = 0) -> Report:
     """What ``run`` would report; nothing is kept of it."""
-    try:
-        with store.write() as tx:
-            raise _DryRun(apply(tx, found, run_id=None, progress=progress, ranked=ranked))
-    except _DryRun as done:
-        return replace(done.report, dry_run=True, merge_ids=(), conflict_ids=())
+    report = guard.tried(
+        store, lambda tx: apply(tx, found, run_id=None, progress=progress, ranked=ranked)
+    )
+    return replace(report, dry_run=True, merge_ids=(), conflict_ids=())
 
 
 def run(
@@ -269,7 +259,7 @@ def _changed_since(tx: Tx, seen: Seen) -> set[int]:
     """Rows that are gone, or have another type, since the snapshot: the next pass looks at them."""
     then = zip(seen.ids, map(itemgetter(1), seen.rows), strict=True)
     if not seen.full:
-        now = {(row, e.type) for row, e in tx.entities.many(seen.ids).items()}
+        now = {(row.id, row.type) for row in tx.entities.rows_by_id(seen.ids)}
     elif all(map(eq, then, chain(tx.entities.types(), repeat(None)))):
         return set()  # as a rule; what is new stands behind
     else:
@@ -312,12 +302,12 @@ def index_names(store: Store, found: Search) -> None:
         return
     blocks = pairs.blocking(rules.rule_set(found.context.rules))
     with store.write() as tx:
-        rows = tx.entities.many(tx.names.unindexed())
-        for row in rows.values():
+        rows = tx.entities.rows_by_id(tx.names.unindexed())
+        for row in rows:
             keys_of_row = pairs.index_keys(Name(row.spelling, row.type), blocks)
             tx.names.add((key, row.id) for key in keys_of_row)
         if rows:
-            tx.names.mark_indexed(max(rows))
+            tx.names.mark_indexed(max(row.id for row in rows))
 
 
 def rewrite_words(store: Store, progress: Progress) -> None:

@@ -17,7 +17,7 @@ from enfold.cli.render import text
 from enfold.cli.terminal import Line, Terminal, visible
 
 if TYPE_CHECKING:
-    from enfold.formats.vault import LeftNote, SeveralNotes, VaultAliases, VaultUndone
+    from enfold.formats.obsidian.vault import LeftNote, SeveralNotes, VaultAliases, VaultUndone
     from enfold.model import Applied, NotApplied, SetAside
 
 _ = keep  # whose commands the help lists first

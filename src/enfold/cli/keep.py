@@ -170,7 +170,11 @@ def _summary(terminal: Terminal, found: Summary) -> None:
     if found.unexamined:
         render.next_steps(terminal, ("enfold resolve", "look at what is new"))
     elif found.pending:
-        render.next_steps(terminal, ("enfold conflicts", "see the questions"))
+        render.next_steps(
+            terminal,
+            ("enfold conflicts", "see the questions"),
+            ("enfold review", "answer them, card by card"),
+        )
 
 
 @command("check", KEEP, "enfold check", note="Exit code 1 where an invariant does not hold.")

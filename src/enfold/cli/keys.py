@@ -1,7 +1,8 @@
 """One key at a time from a terminal; a line at a time from one that can't.
 
 The terminal is left as it was found at every end, also of a signal that ends the program: a shell
-that no longer shows what is typed is worse than a lost card.
+that no longer shows what is typed is worse than a lost card. It stops for Ctrl-Z only while it
+waits for a key, never in the middle of a write that others would wait for.
 """
 
 from __future__ import annotations
@@ -16,12 +17,15 @@ from types import FrameType, ModuleType
 from typing import Any, Final
 
 RESIZED: Final = "resized"
-"""Comes instead of a key when the window has another size."""
+"""Comes instead of a key when the window has another size, or shows something else by now."""
 
 GONE: Final = ""
 """Comes when the terminal has no more to read: the window was closed, or Ctrl-D."""
 
 _TICK: Final = 0.2
+_QUIET: Final = 0.1
+"""Seconds without a key after which nothing of a paste, or of a key held down, is still coming."""
+
 _ESCAPE: Final = b"\x1b"
 _END: Final = "\x04"
 
@@ -43,6 +47,10 @@ class Keys:
         self._before: Any = None
         self._left: list[str] = []
         self._size = _size()
+        self._waits = self._stop_asked = False
+        with suppress(AttributeError, OSError, ValueError):
+            # What is pasted may be anything; a letter that is none is no answer.
+            self._file.reconfigure(errors="replace")  # type: ignore[union-attr]
         self.raw = self._termios is not None and os.environ.get("TERM") != "dumb"
 
     @contextmanager
@@ -50,7 +58,7 @@ class Keys:
         """Keys count at once inside, and signals that end the program unwind it."""
         if self.raw and not self._hold():
             self.raw = False
-        with _ending():
+        with _ending(self._stop):
             try:
                 yield
             finally:
@@ -58,17 +66,54 @@ class Keys:
 
     def read(self) -> str:
         """The next key, ``RESIZED`` or ``GONE``."""
-        return self._key() if self.raw else self._letter()
+        with self._waiting():
+            try:
+                return self._key() if self.raw else self._letter()
+            except (OSError, ValueError):  # the terminal is gone, or closed
+                return GONE
 
     def line(self) -> str | None:
         """A whole line, as a terminal edits it; None where there is no more."""
         self._release()
-        try:
-            typed = self._file.readline()
-        finally:
-            if self.raw:
-                self._hold()
+        with self._waiting():
+            try:
+                typed = self._file.readline()
+            except (OSError, ValueError):
+                return None
+            finally:
+                if self.raw:
+                    self._hold()
         return typed.strip() if typed else None
+
+    def forget(self) -> None:
+        """What was typed before now is no answer to what is shown now: the rest of a paste, of a
+        key held down, of a line."""
+        self._left.clear()
+        with suppress(OSError, ValueError):
+            while self.raw and self._ready(_QUIET) and os.read(self._file.fileno(), 1 << 12):
+                pass
+
+    # ---- stopping ----
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        self._waits = True
+        try:
+            if self._stop_asked:
+                self._stop()
+            yield
+        finally:
+            self._waits = False
+
+    def _stop(self, *_: object) -> None:
+        """Stop as Ctrl-Z asks, with the terminal as it was found; later where a write is going
+        on."""
+        self._stop_asked = not self._waits
+        if self._waits:
+            self._release()
+            signal.signal(signal.SIGTSTP, signal.SIG_DFL)
+            os.kill(os.getpid(), signal.SIGTSTP)  # here it stands until it is told to go on
+            signal.signal(signal.SIGTSTP, self._stop)
 
     # ---- raw ----
 
@@ -92,17 +137,21 @@ class Keys:
             with suppress(self._termios.error, OSError, ValueError):
                 self._termios.tcsetattr(self._file, self._termios.TCSADRAIN, self._before)
 
+    def _released(self) -> bool:
+        """Whether somebody else set the terminal to lines again."""
+        assert self._termios is not None
+        with suppress(self._termios.error):
+            return bool(self._termios.tcgetattr(self._file)[3] & self._termios.ICANON)
+        return False
+
     def _key(self) -> str:
         while True:
             if not self._ready(_TICK):
-                if self._resized():
+                # A program that was stopped and goes on finds the shell's settings, and its screen.
+                if self._resized() or (self._released() and self._hold()):
                     return RESIZED
-                self._hold()  # a program that was stopped and goes on finds the shell's settings
                 continue
-            try:
-                byte = os.read(self._file.fileno(), 1)
-            except OSError:
-                return GONE
+            byte = os.read(self._file.fileno(), 1)
             if not byte:
                 return GONE
             if byte == _ESCAPE:
@@ -170,15 +219,15 @@ def _size() -> tuple[int, int] | None:
 
 
 @contextmanager
-def _ending() -> Iterator[None]:
+def _ending(stop: Callable[..., None]) -> Iterator[None]:
     def end(number: int, _: FrameType | None) -> None:
         raise Ended(number)
 
     kept: dict[int, Callable[..., Any] | int | None] = {}
-    for name in ("SIGTERM", "SIGHUP"):
+    for name, does in (("SIGTERM", end), ("SIGHUP", end), ("SIGTSTP", stop)):
         number = getattr(signal, name, None)
         with suppress(ValueError, OSError, TypeError):  # another thread than the first
-            kept[number] = signal.signal(number, end)  # type: ignore[arg-type,index]
+            kept[number] = signal.signal(number, does)  # type: ignore[arg-type,index]
     try:
         yield
     finally:

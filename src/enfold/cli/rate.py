@@ -17,7 +17,7 @@ from enfold.cli.terminal import Line, Terminal
 from enfold.model import Verdict
 
 if TYPE_CHECKING:
-    from enfold.accuracy import Run
+    from enfold.accuracy import RatedFile
     from enfold.evaluate import ClusterEvaluation, Doubtful, Evaluation, Missed, Score, Wrong
     from enfold.rating import Rated
 
@@ -315,7 +315,7 @@ def _missed(terminal: Terminal, missed: Sequence[Missed], limit: int | None) -> 
 # ---- the suite ----
 
 
-def _table(terminal: Terminal, runs: Sequence[Run]) -> None:
+def _table(terminal: Terminal, runs: Sequence[RatedFile]) -> None:
     from enfold.accuracy import figures
 
     words = ("folds", "false", "asked", "right", "P", "R", "→ P", "R", "F1")

@@ -11,8 +11,8 @@ from rich.text import Text
 from enfold.cli import render
 from enfold.cli.keys import GONE, RESIZED, Ended, Keys
 from enfold.cli.render import text
-from enfold.cli.terminal import Terminal
-from enfold.errors import Error
+from enfold.cli.terminal import Terminal, visible
+from enfold.errors import Error, NotFound, Refused
 
 if TYPE_CHECKING:
     from enfold.answers import Answered, Undone
@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 
 Done = TypeVar("Done")
 
+_MESSAGE: Final = 600
+"""Letters of a reason or a refusal, which may name names of any length."""
+
 HELP: Final = (
-    ("1-9", "mark a leaf, or take its mark away"),
-    ("f", "fold the marked into the centre; all of them where none is marked"),
-    ("a", "keep the marked apart from the centre; all of them where none is marked"),
+    ("1-9", "mark a name, or take its mark away"),
+    ("f", "fold: the marked are the same as the name on top; all are, where none is marked"),
+    ("a", "apart: the marked are other things than the name on top; all are, where none is marked"),
     ("o", "only the marked are the same: fold them, keep the others apart"),
     ("e", "all except the marked are the same: keep the marked apart, fold the others"),
-    ("d", "all are different: apart from the centre, and from each other"),
-    ("n", "choose the name that survives: 0 for the centre, 1-9 for a leaf"),
-    ("c", "look at the questions round a leaf instead: 1-9"),
-    ("b", "one answer for every open question of this card's rule"),
+    ("d", "all are different: apart from the name on top, and from each other"),
+    ("n", "choose the name that survives: 0 for the one on top, 1-9 for another"),
+    ("c", "look at the questions about one of the names instead: 1-9"),
+    ("b", "one answer for every open question of this card's rule, in the whole graph"),
     ("s", "skip: this card comes again when the others are done"),
     ("u", "take the last answer back; again for the one before it, also of earlier days"),
     ("?", "this help"),
@@ -40,6 +43,13 @@ HELP: Final = (
 
 SHORT: Final = "f fold · a apart · 1-9 mark · s skip · u undo · ? help · q quit"
 MARKED: Final = "f fold them · a apart · o only them fold · e except them · ? help"
+SAFE: Final = "Every answer is kept at once. If one was wrong, u takes it back, today or later."
+
+LISTED: Final = 8
+"""Pairs of leaves that are listed; of more, only how many."""
+
+_NARROW: Final = 24
+"""Columns below which what is wrapped stands no further in than what it belongs to."""
 
 
 @dataclass
@@ -83,6 +93,7 @@ class Session:
         """Go through the cards."""
         try:
             with self._keys.held():
+                self._out.receipt(text((SAFE, "dim")))
                 self._graph.refill()
                 while not self.left and (card := self._next()) is not None:
                     self._one(card)
@@ -112,9 +123,13 @@ class Session:
         return found
 
     def _deal(self) -> Card | None:
-        found = self._graph.cards(
-            limit=1, around=self._around, rule=self._rule, type=self._type, passed=self._passed
-        )
+        what = {"rule": self._rule, "type": self._type, "passed": self._passed}
+        try:
+            found = self._graph.cards(limit=1, around=self._around, **what)  # type: ignore[arg-type]
+        except NotFound:
+            if self._around == self._asked_around:
+                raise
+            return None  # somebody deleted the one that was turned to
         return found[0] if found else None
 
     def _again(self) -> None:
@@ -127,6 +142,7 @@ class Session:
     def _one(self, card: Card) -> None:
         self._marked, self._keep = set(), None
         self._show(card)
+        self._keys.forget()
         while True:
             key = self._asked(card)
             if key == RESIZED:
@@ -136,7 +152,7 @@ class Session:
 
     def _show(self, card: Card) -> None:
         self._out = self._make()
-        draw(self._out, card, self._where())
+        draw(self._out, card, self._where(), keep=self._keep)
 
     def _where(self) -> str:
         pairs, cards = self._graph.count_cards(
@@ -151,7 +167,8 @@ class Session:
     def _asked(self, card: Card) -> str:
         names = [str(n) for n, leaf in enumerate(card.leaves, 1) if leaf.side.id in self._marked]
         said = f"{' '.join(names)} marked · {MARKED}" if names else SHORT
-        return self._key(said)
+        key = self._key(said)
+        return str(int(key)) if key.isdecimal() else key  # digits of any script
 
     def _key(self, said: str) -> str:
         self._out.line(text((said, "dim")))
@@ -176,7 +193,7 @@ class Session:
         elif key == "s":
             self._passed.update(card.pairs)
             self.done.skipped += 1
-        elif key.isdigit() and key != "0":
+        elif key.isdecimal() and key != "0":
             return self._mark(card, int(key))
         elif key == "f":
             return self._say(card, same=marked or leaves)
@@ -206,7 +223,10 @@ class Session:
 
     def _mark(self, card: Card, number: int) -> bool:
         if number > len(card.leaves):
-            self._out.line(f"There are {len(card.leaves)} leaves.")
+            there = (
+                f"There are {len(card.leaves)} names" if card.leaves[1:] else "There is one name"
+            )
+            self._out.line(f"{there} to mark.")
         else:
             self._marked ^= {card.leaves[number - 1].side.id}
         return False
@@ -219,7 +239,10 @@ class Session:
         apart: Sequence[int] = (),
         among: bool = False,
     ) -> bool:
-        keep = self._keep if self._keep in (card.centre.id, *same) else None
+        keep = self._keep if same else None
+        if keep not in (None, card.centre.id, *same):
+            self._out.line("The name you chose would not be folded; choose another: n.")
+            return False
 
         def give() -> Answered:
             return self._graph.answer_card(card, same=same, apart=apart, keep=keep, among=among)
@@ -240,20 +263,21 @@ class Session:
         try:
             return give()
         except Error as error:
-            self._out.line(text((str(error), "yellow")))
+            self._out.line(text((visible(str(error), _MESSAGE), "yellow")))
             return None
 
     # ---- beside the answers ----
 
     def _number(self, said: str, least: int, most: int) -> int | None:
         key = self._key(said)
-        if key.isdigit() and least <= int(key) <= most:
+        if key.isdecimal() and least <= int(key) <= most:
             return int(key)
         self._out.line("Left as it was.")
         return None
 
     def _choose_name(self, card: Card) -> bool:
-        number = self._number("Which name survives? 0 the centre, 1-9 a leaf", 0, len(card.leaves))
+        most = len(card.leaves)
+        number = self._number(f"Which name survives? 0 the one on top, {_to(most)}", 0, most)
         if number is not None:
             side = card.centre if number == 0 else card.leaves[number - 1].side
             self._keep = side.id
@@ -261,7 +285,7 @@ class Session:
         return False
 
     def _turn(self, card: Card) -> bool:
-        number = self._number("Round which leaf? 1-9", 1, len(card.leaves))
+        number = self._number(f"About which name? {_to(len(card.leaves))}", 1, len(card.leaves))
         if number is None:
             return False
         self._around = card.leaves[number - 1].side.id
@@ -269,7 +293,8 @@ class Session:
 
     def _all(self, card: Card) -> bool:
         rule = card.leaves[0].rule
-        key = self._key(f"Every open question of the rule {rule}: f fold · a apart · else nothing")
+        every = f"Every open question of the rule {rule}, in the whole graph"
+        key = self._key(f"{every}: f fold · a apart · else nothing")
         if key not in ("f", "a"):
             self._out.line("Left as it was.")
             return False
@@ -286,13 +311,14 @@ class Session:
             plan.left
         )
         does = "Fold" if same else "Keep apart"
+        self._keys.forget()
         if (
             not plan.pairs
             or self._key(f"{does} {plan.pairs:,} pairs?{stay} y · else nothing") != "y"
         ):
             self._out.line("Left as it was.")
             return False
-        done = self._tried(lambda: self._graph.answer_all(**what))  # type: ignore[arg-type]
+        done = self._tried(lambda: self._graph.answer_all(expected=plan.pairs, **what))  # type: ignore[arg-type]
         if done is not None and done.answered is not None:
             self._count(done.answered)
             self._out.receipt(f"{does}: {done.pairs:,} pairs. u takes it back.")
@@ -300,18 +326,25 @@ class Session:
 
     def _undo(self) -> bool:
         mine = self.done.answers[-1] if self.done.answers else None
-        undone = self._tried(lambda: self._graph.undo_answer(mine))
-        if mine is not None:
-            self.done.answers.pop()
+        undone = self._tried(lambda: self._taken_back(mine))
         if undone is None:
             return False
         if mine is not None:
+            self.done.answers.pop()
             self.done.folded -= len(undone.merges)
             self.done.apart -= len(undone.decisions)
         self._out.receipt(taken_back(undone))
         self._again()
         self._around = self._asked_around
         return True
+
+    def _taken_back(self, mine: int | None) -> Undone:
+        try:
+            return self._graph.undo_answer(mine)
+        except (NotFound, Refused):  # somebody else took it back: u goes on to the one before it
+            if mine is not None:
+                self.done.answers.pop()
+            raise
 
 
 def _score(typed: str | None) -> float | None:
@@ -325,8 +358,13 @@ def _score(typed: str | None) -> float | None:
 # ---- drawing ------------------------------------------------------------------------------------
 
 
-def draw(out: Terminal, card: Card, where: str) -> None:
-    """A card, wrapped to the terminal."""
+def draw(out: Terminal, card: Card, where: str, *, keep: int | None = None) -> None:
+    """A card, wrapped to the terminal; the question stands again at the end, where it is read on a
+    screen that does not hold the whole.
+
+    Args:
+        keep: whose name survives, where somebody chose.
+    """
     out.line()
     out.line(text((where, "dim")))
     _side(out, card.centre, head="")
@@ -335,14 +373,34 @@ def draw(out: Terminal, card: Card, where: str) -> None:
         _leaf(out, number, leaf, card)
     numbers = {leaf.side.id: str(number) for number, leaf in enumerate(card.leaves, 1)}
     for line in _beside(card, numbers):
-        out.line(line, hang=2)
+        out.line(text((line, "dim")), hang=_hang(out))
+    sides = [card.centre, *(leaf.side for leaf in card.leaves)]
+    kept = next(side for side in sides if side.id == (keep or card.keeps))
+    out.line(text("Folded, the name that survives: ", render.name(kept.name)), hang=_hang(out))
+    each = "each of " if len(card.leaves) > 1 else ""
+    of = text((_to(len(card.leaves)), "bold yellow"))
+    about = render.name(card.centre.name)
+    out.line(text(f"Is {each}", of, " the same as ", about, "?"), hang=_hang(out))
+
+
+def _to(last: int) -> str:
+    return "1" if last == 1 else f"1-{last}"
+
+
+def _hang(out: Terminal) -> int:
+    return 0 if out.width is not None and out.width < _NARROW else 2
 
 
 def _leaf(out: Terminal, number: int, leaf: Leaf, card: Card) -> None:
     _side(out, leaf.side, head=f"{number}  ")
-    said = "" if leaf.left_name == leaf.side.name else f" (asked as “{leaf.left_name}”)"
-    why = text((f"{leaf.rule} {leaf.score:.2f}", "cyan"), f"  {leaf.reason}{said}")
-    out.line(why, indent=3, hang=2)
+    asked = [
+        render.cut(name)
+        for name, side in ((leaf.left_name, leaf.side), (leaf.right_name, card.centre))
+        if name != side.name
+    ]
+    said = f" (compared as “{'” and “'.join(asked)}”)" if asked else ""
+    why = f"  {visible(leaf.reason, _MESSAGE)}{said}"
+    out.line(text((f"{leaf.rule} {leaf.score:.2f}", "cyan"), why), indent=3, hang=_hang(out))
     near = []
     if leaf.side.type != card.centre.type:
         near.append(f"types differ: {leaf.side.type or 'none'}, {card.centre.type or 'none'}")
@@ -354,9 +412,9 @@ def _leaf(out: Terminal, number: int, leaf: Leaf, card: Card) -> None:
     if leaf.leaf_only:
         near.append(f"only this near {_names(leaf.leaf_only)}")
     if leaf.centre_only and leaf.leaf_only:
-        near.append(f"only the centre near {_names(leaf.centre_only)}")
+        near.append(f"only the one on top near {_names(leaf.centre_only)}")
     if near:
-        out.line(text((" · ".join(near), "dim")), indent=3, hang=2)
+        out.line(text((" · ".join(near), "dim")), indent=3, hang=_hang(out))
 
 
 def _side(out: Terminal, side: Side, *, head: str) -> None:
@@ -365,41 +423,36 @@ def _side(out: Terminal, side: Side, *, head: str) -> None:
     line = text((head, "bold yellow"), render.name(side.name), ("  " + " · ".join(about), "dim"))
     out.line(line, hang=len(head) or 2)
     indent = len(head) or 2
+    hang = _hang(out)
     if side.aliases:
         rest = side.alias_count - len(side.aliases)
         also = f"also {_names(side.aliases)}" + (f" and {rest:,} more" if rest > 0 else "")
-        out.line(text((also, "dim")), indent=indent, hang=2)
+        out.line(text((also, "dim")), indent=indent, hang=hang)
     for one in side.evidence:
         source = f"  {render.cut(one.source)}" if one.source else ""
-        out.line(text(f"“{one.text}”", (source, "dim")), indent=indent, hang=2)
+        out.line(text(f"“{one.text}”", (source, "dim")), indent=indent, hang=hang)
 
 
 def _names(names: Iterable[str]) -> str:
     return ", ".join(render.cut(name) for name in names)
 
 
-def _beside(card: Card, numbers: dict[int, str]) -> list[Text]:
+def _beside(card: Card, numbers: dict[int, str]) -> list[str]:
     lines = []
     if card.beside:
-        pairs = [f"{numbers[one.left_id]} ~ {numbers[one.right_id]}" for one in card.beside[:8]]
-        rest = len(card.beside) - len(pairs)
-        lines.append(f"Open between leaves: {', '.join(pairs)}" + (f", {rest} more" * bool(rest)))
+        pairs = [f"{numbers[one.left_id]} ~ {numbers[one.right_id]}" for one in card.beside]
+        few = ", ".join(pairs) if len(pairs) <= LISTED else render.count(len(pairs), "pair")
+        lines.append(f"Open among these, too: {few}")
     known = [pair for pair in card.apart if card.centre.id not in pair]
     if known:
-        pairs = [f"{numbers[low]} ≠ {numbers[high]}" for low, high in known[:8]]
+        pairs = [f"{numbers[low]} ≠ {numbers[high]}" for low, high in known[:LISTED]]
         lines.append(f"Settled apart already, so not both: {', '.join(pairs)}")
     if card.settles:
-        lines.append(f"Folding all settles {card.settles:,} more.")
+        lines.append(f"Folding all settles {render.count(card.settles, 'more question')}.")
     if card.more:
-        lines.append(
-            f"{render.count(card.more, 'more question')} about the centre for later cards."
-        )
-    sides = [card.centre, *(leaf.side for leaf in card.leaves)]
-    kept = next(side for side in sides if side.id == card.keeps)
-    return [
-        *(text((line, "dim")) for line in lines),
-        text(("Folded, the name that survives: ", "dim"), render.name(kept.name)),
-    ]
+        more = render.count(card.more, "more question")
+        lines.append(f"{more} about the name on top on later cards.")
+    return lines
 
 
 def told(card: Card, done: Answered, apart: Sequence[int]) -> list[Text]:

@@ -142,6 +142,7 @@ def _resolved(
         steps.append(("enfold merges", "see what was folded; enfold revert ID takes one back"))
     if report.queued:
         steps.append(("enfold conflicts", "see the questions"))
+        steps.append(("enfold review", "answer them, card by card"))
     if steps:
         render.next_steps(terminal, *steps)
 
@@ -213,6 +214,7 @@ def _how_to_answer(terminal: Terminal, one: Conflict) -> None:
             for answer, meaning in meanings
         ]
     )
+    terminal.hint(text("To answer many, card by card: ", render.command("enfold review")))
 
 
 @command(
@@ -365,7 +367,7 @@ def revert(
     Its two names are settled apart, so that no pass folds them again; where the fold answered a
     question, the question is pending again."""
     with call.graph(write=not dry_run) as graph:
-        done = graph.revert(merge, preview=dry_run)
+        done = graph.revert(merge, dry_run=dry_run)
     if call.terminal.as_json:
         call.terminal.document(done)
     else:
@@ -481,20 +483,22 @@ def _decision(one: Decision) -> Line:
 @command(
     "keep-apart",
     SETTLE,
-    'enfold keep-apart "Ada Li" "Ada Lee" --why "Two people, said both."',
+    'enfold keep-apart "Ada Li" "Ada Lee" --reason "Two people, said both."',
     actor=True,
 )
 def keep_apart(
     call: Call,
     left: Annotated[str, typer.Argument(metavar="A", help=Known)],
     right: Annotated[str, typer.Argument(metavar="B", help=Known)],
-    why: Annotated[str, typer.Option("--why", metavar="TEXT", help="Why, as recorded.")] = "",
+    reason: Annotated[
+        str | None, typer.Option("--reason", metavar="TEXT", help="Why, as recorded.")
+    ] = None,
 ) -> None:
     """Settle that two entities are different things.
 
     They are neither folded nor asked about, until that is undone."""
     with call.graph(write=True) as graph:
-        done = graph.keep_apart(left, right, why=why)
+        done = graph.keep_apart(left, right, reason=reason)
     terminal = call.terminal
     if terminal.as_json:
         terminal.document(done)

@@ -28,10 +28,7 @@ from enfold.engines import spelling
 from enfold.engines.spelling import U32, U64, Written
 from enfold.model import Context, Verdict
 from enfold.names import Name
-from enfold.ports import Progress
-
-Row = tuple[str, str | None]
-"""(spelling, type)"""
+from enfold.ports import Progress, Spelled
 
 CHUNK = 50_000
 """Names read, and pairs ruled, in one task: large enough to hide a task's cost, small enough to
@@ -110,7 +107,7 @@ class Batch:
     asked: Asked
 
 
-def read_names(rows: Sequence[Row], rule_set: str) -> Read:
+def read_names(rows: Sequence[Spelled], rule_set: str) -> Read:
     """Read some names. A task."""
     chosen = rules.rule_set(rule_set)
     blocks = pairs.blocking(rule for rule in chosen if rule.name != "identical")
@@ -135,7 +132,7 @@ def read_names(rows: Sequence[Row], rule_set: str) -> Read:
 
 
 def rule_pairs(
-    rows: Sequence[Row], left: Sequence[int], right: Sequence[int], context: Context
+    rows: Sequence[Spelled], left: Sequence[int], right: Sequence[int], context: Context
 ) -> Batch:
     """Rule pairs of these rows, given by place, and keep those a rule asks about. A task."""
     names = [Name(spelling, kind) for spelling, kind in rows]
@@ -172,7 +169,7 @@ class Survey:
 
     def __init__(
         self,
-        rows: Sequence[Row],
+        rows: Sequence[Spelled],
         rule_set: str = "default",
         executor: Executor | None = None,
         progress: Progress | None = None,
@@ -225,7 +222,7 @@ class Survey:
         candidates = self.candidates()
         total = len(candidates)
 
-        def parts() -> Iterator[tuple[list[Row], list[int], list[int], Context]]:
+        def parts() -> Iterator[tuple[list[Spelled], list[int], list[int], Context]]:
             for at in range(0, total, CHUNK):
                 part = candidates[at : at + CHUNK]
                 left, right = part >> np.uint64(32), part & np.uint64(0xFFFFFFFF)
@@ -341,7 +338,7 @@ class LocalEngine:
         self._pool: ProcessPoolExecutor | None = None
 
     def survey(
-        self, ids: Sequence[int], rows: Sequence[Row], rule_set: str, progress: Progress
+        self, ids: Sequence[int], rows: Sequence[Spelled], rule_set: str, progress: Progress
     ) -> Survey:
         return Survey(rows, rule_set, self._executor(len(rows)), progress, ids)
 

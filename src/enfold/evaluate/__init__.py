@@ -1,7 +1,8 @@
 """How right enfold is, by labels that people gave: on pairs, and on names with their things.
 
-Pairs are ruled each on its own. Names are put through a pass, as ``enfold.rating`` runs it; here is
-what is counted of its outcome.
+Pairs are ruled each on its own; names are put through a pass. Here is what is counted of that.
+``enfold.rating`` reads a file of labels and runs the pass, ``enfold.accuracy`` goes through the
+sets that come along and makes the tables of the docs.
 """
 
 from __future__ import annotations

@@ -163,11 +163,6 @@ class ClusterEvaluation:
     missed_unsorted: int
     missed: tuple[Missed, ...]
 
-    @property
-    def right_share(self) -> float | None:
-        """The share of the questions that are right."""
-        return share(self.right_questions, self.questions)
-
 
 @dataclass
 class _Clusters:

@@ -1,12 +1,19 @@
-"""Graphs from elsewhere and back: one module per file format. Parse and write, nothing else.
+"""Graphs from elsewhere and back: one module or package per file format. Parse and write, nothing
+else.
 
 A parser turns a file into a stream of records (``model.Record``: entities, relations, identities,
 and ``SetAside`` for what could not be taken, with its line, its reason and its text) and holds one
 value at a time. It raises ``Invalid`` for a file that is not of its format, never for a broken
 piece. A writer turns the same records back.
 
-``_all`` is the one list of them. What a file is, is told from its content by asking each in turn,
-the more particular first.
+Below the formats stands what several of them need: ``source`` (bytes as text), ``values`` (JSON),
+``csvrows`` (CSV), ``parquet``, ``columns`` (attributes as columns), ``held`` (what waits),
+``storable`` (what no store holds), ``remainder`` (what a format can't say), ``textunits`` and
+``identities``. ``decisions``, ``labelled`` and ``review_sheet`` read and write what people say, and
+are no graphs. ``target`` is where an export goes.
+
+``_all`` is the one list of the formats. What a file is, is told from its content by asking each in
+turn, the more particular first.
 """
 
 from __future__ import annotations
@@ -20,7 +27,16 @@ from pathlib import Path
 from typing import Final
 
 from enfold.errors import Invalid
-from enfold.formats.source import STDIN, UNDERSTOOD, Source, opened, refuse_binary, spooled
+from enfold.formats.source import (
+    STDIN,
+    UNDERSTOOD,
+    Source,
+    opened,
+    paths_in,
+    refuse_binary,
+    spooled,
+)
+from enfold.formats.storable import only_storable
 from enfold.model import Note, Record, Written
 
 AnyPath = str | os.PathLike[str]
@@ -45,7 +61,6 @@ class Format:
         relations_alone: whether a file that begins so holds relations and names no entity; such
             files are read after the others.
         lines: a graph as text, piece by piece.
-        write: a graph into the one file that this format needs to jump about in.
         write_folder: a graph into several files.
     """
 
@@ -57,39 +72,25 @@ class Format:
     trusted: bool = False
     relations_alone: Callable[[bytes], bool] | None = None
     lines: Callable[[Pieces], Iterator[str]] | None = None
-    write: Callable[[Pieces, Path], None] | None = None
     write_folder: Callable[[Pieces, Path], None] | None = None
 
     @property
     def written(self) -> bool:
-        return bool(self.lines or self.write or self.write_folder)
+        return bool(self.lines or self.write_folder)
 
-
-FORMATS: Final = (
-    *("mcp", "csv", "graphml", "jsonld", "graphrag", "neo4j"),
-    *("obsidian", "mem0", "decisions"),
-)
-"""Every format by its word."""
 
 WRITTEN: Final = ("mcp", "csv", "graphml", "jsonld", "graphrag", "neo4j")
-"""Those of them that a graph can be written as."""
+"""The formats, by their words, that a graph can be written as."""
+
+FORMATS: Final = (*WRITTEN, "obsidian", "mem0")
+"""Every format that a graph is read from."""
 
 
 @cache
 def _all() -> tuple[Format, ...]:
     """The formats. Their modules are loaded when a file comes in or goes out: together they take as
     long as all else that a lookup needs."""
-    from enfold.formats import (
-        decisions,
-        graphml,
-        graphrag,
-        jsonld,
-        mcp_jsonl,
-        mem0,
-        neo4j,
-        obsidian,
-        table,
-    )
+    from enfold.formats import graphml, graphrag, jsonld, mcp_jsonl, mem0, neo4j, obsidian, table
 
     return (
         Format(mcp_jsonl.NAME, mcp_jsonl.recognises, read=mcp_jsonl.read, lines=mcp_jsonl.lines),
@@ -127,7 +128,6 @@ def _all() -> tuple[Format, ...]:
             trusted=True,
         ),
         Format(mem0.NAME, mem0.recognises, read=mem0.read),
-        Format(decisions.NAME, decisions.recognises, read=decisions.read),
     )
 
 
@@ -159,8 +159,9 @@ def recognise(head: bytes | Path, source: str = "the file") -> str:
     """The name of a file's or folder's format, told from its path or its first bytes.
 
     Raises:
-        Invalid: ``unrecognised_format``, ``labelled_pairs``, ``binary_file``, ``empty_file``,
-            ``no_such_file``, ``nothing_readable``, ``no_permission`` or ``unreadable_file``.
+        Invalid: ``unrecognised_format``, ``labelled_pairs``, ``decisions_file``, ``binary_file``,
+            ``empty_file``, ``no_such_file``, ``nothing_readable``, ``no_permission`` or
+            ``unreadable_file``.
     """
     if isinstance(head, bytes):
         if known := _binary(head, None):
@@ -180,12 +181,14 @@ def _recognised(name: str, head: bytes, path: Path | None) -> Format:
     text = head.decode("utf-8", "surrogateescape")
     if not text.strip("\ufeff \t\r\n\0"):
         raise Invalid("empty_file", f"{name} is empty: there is nothing to read in it.", path=name)
-    from enfold.formats import mcp_jsonl, table
+    from enfold.formats import decisions, mcp_jsonl, table
 
     *others, csv = _in_turn()
     for known in others:
         if known.recognises(head, path):
             return known
+    if decisions.recognises(head):
+        raise decisions.refuse(name)
     if text.lstrip("\ufeff \t\r\n").startswith(("{", "[")):
         raise mcp_jsonl.refuse(name, text)
     if pairs := table.labelled_pairs(name, text):
@@ -264,6 +267,10 @@ def _once(known: Format, file: Source, held: ExitStack) -> Iterator[Record]:
 
 
 def _parsed(known: Format, file: Source, where: Path | None) -> Iterator[Record]:
+    return only_storable(file.name, _as_they_come(known, file, where))
+
+
+def _as_they_come(known: Format, file: Source, where: Path | None) -> Iterator[Record]:
     if known.read and (file.text or not known.read_path):
         yield from known.read(file)
         return
@@ -277,16 +284,14 @@ def _parsed(known: Format, file: Source, where: Path | None) -> Iterator[Record]
 
 def _whole(known: Format, folder: Path) -> Reading:
     assert known.read_path is not None
-    return Reading(known.name, folder.resolve().name, known.read_path(folder), known.trusted)
+    name = folder.resolve().name
+    records = only_storable(name, known.read_path(folder))
+    return Reading(known.name, name, records, known.trusted)
 
 
 def _files_in(folder: Path) -> list[tuple[bool, Reading]]:
     """The files of a folder that are of a format, by name; hidden ones and folders aside."""
-    try:
-        files = sorted(p for p in folder.iterdir() if p.is_file() and p.name[:1] != ".")
-    except OSError as error:
-        why = error.strerror or type(error).__name__
-        raise Invalid("unreadable_file", f"{folder} can't be read: {why}.") from error
+    files = [path for path in paths_in(folder) if path.is_file() and path.name[:1] != "."]
     found: list[tuple[bool, Reading]] = []
     notes: list[Note] = []
     for file in files:
@@ -336,10 +341,9 @@ def to_stream(name: str) -> Callable[[Pieces], Iterator[str]]:
     """
     known = to_write(name)
     if known.lines is None:
-        what = "a folder of files" if known.write_folder else "a file of its own"
         raise Invalid(
             "needs_file",
-            f"{name} is written as {what}, not as a stream; say where to: --out PATH.",
+            f"{name} is written as a folder of files, not as a stream; say where to: --out PATH.",
             format=name,
         )
     return known.lines

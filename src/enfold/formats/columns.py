@@ -1,4 +1,4 @@
-"""Attributes of records as the typed columns of a table.
+"""Attributes of records as the typed columns of a table that is written.
 
 Which attributes become columns, and of what kind, is told from the records: a column has the kind
 of the first value seen. What does not fit its column is not in it.
@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from enfold.formats.remainder import UNSTORABLE
+from enfold.formats.storable import is_storable
 
 MOST: Final = 256
 """Columns a table gets of attributes; the other attributes have no column of their own."""
@@ -55,7 +55,7 @@ def kind_of(value: object) -> str | None:
     if isinstance(value, float):
         return NUMBER if math.isfinite(value) else None
     if isinstance(value, str):
-        return TEXT if not UNSTORABLE.search(value) else None
+        return TEXT if is_storable(value) else None
     if isinstance(value, list) and value:
         kinds = {kind_of(part) for part in value}
         return (
@@ -103,7 +103,7 @@ class Columns:
             and folded not in self._taken
             and folded not in self._folded
             and not folded.startswith("enfold_")
-            and not UNSTORABLE.search(name)
+            and is_storable(name)
             and not VECTOR.search(name)
             and self._allowed.fullmatch(name)
         )

@@ -15,7 +15,9 @@ where a person folded what was settled apart. A line that begins with ``#`` is a
 what follows a ``#`` behind a decision.
 
 The CSV holds the same in columns. A file with the marks of a merge that was not resolved is refused
-whole: half of it would be somebody else's half.
+whole: half of it would be somebody else's half. Among the files of a graph a decisions file is
+refused too (``refuse``): it speaks of names, and an import would make entities of those it does not
+know.
 """
 
 from __future__ import annotations
@@ -24,17 +26,15 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Final
 
 from enfold.errors import Invalid
+from enfold.formats import csvrows
 from enfold.formats.source import Source, decode
 from enfold.formats.source import lines as lines_of
-from enfold.model import DecidedBy, IdentityRecord, Record, SetAside, Settled, Written
-
-NAME: Final = "decisions"
+from enfold.model import DecidedBy, SetAside, Settled
 
 TEXT: Final = "text"
 CSV: Final = "csv"
@@ -75,7 +75,7 @@ _TIME: Final = re.compile(
 _ESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def recognises(head: bytes, path: Path | None = None) -> bool:
+def recognises(head: bytes) -> bool:
     """Whether a text is a decisions file: what it holds first beside comments is a decision, or the
     header of the CSV."""
     text = head.decode("utf-8", "replace")
@@ -95,42 +95,17 @@ def _marks(line: bytes) -> bool:
     return _CONFLICT.match(line) is not None
 
 
+def refuse(source: str) -> Invalid:
+    """The error for a decisions file among files of a graph."""
+    return Invalid(
+        "decisions_file",
+        f"{source} is a decisions file, not a graph; take it into one that knows its names: "
+        "enfold decisions --import FILE.",
+        path=source,
+    )
+
+
 # ---- reading ----
-
-
-def read(source: Source) -> Iterator[Record]:
-    """``same`` and ``apart`` lines as what any source says of identity; the lines of other kinds
-    are set aside.
-
-    Raises:
-        Invalid: ``merge_conflict``.
-    """
-    for piece in settled(source):
-        if isinstance(piece, SetAside):
-            yield piece
-        elif why := _beyond(piece):
-            yield SetAside(source.name, piece.line, why, line_of(piece).rstrip("\n"))
-        else:
-            yield IdentityRecord(
-                line=piece.line,
-                left=piece.left,
-                right=piece.right,
-                same=piece.kind == "same",
-                left_id=piece.left_id,
-                right_id=piece.right_id,
-                why=piece.why,
-            )
-
-
-def _beyond(one: Settled) -> str:
-    """Why a line says more than what any source says of identity, or ""."""
-    taken = "which enfold decisions --import takes"
-    if one.kind not in ("same", "apart"):
-        return f"The line is no same or apart, {taken}."
-    sides = ((one.left_type, one.left_id), (one.right_type, one.right_id))
-    if any(kind is not None and own is None for kind, own in sides):
-        return f"A name is told by its type, {taken}."
-    return ""
 
 
 def settled(source: Source) -> Iterator[Settled | SetAside]:
@@ -210,7 +185,7 @@ class _rows(Iterator[tuple[int, "str | SetAside"]]):  # noqa: N801
 
 
 def _cells(text: str) -> list[str]:
-    csv.field_size_limit(max(csv.field_size_limit(), 16 * 1024 * 1024))
+    csvrows.widen()
     return next(csv.reader(io.StringIO(text, newline=""), strict=True), [])
 
 
@@ -436,25 +411,6 @@ def _written(records: Iterable[Settled], layout: str) -> Iterator[str]:
     yield from map(line_of, records)
 
 
-def lines(pieces: Callable[[], Iterable[Written]]) -> Iterator[str]:
-    """What a graph's records say of identity, as text; entities and relations have no place in
-    it."""
-    said = [_settled(piece) for piece in pieces() if isinstance(piece, IdentityRecord)]
-    return written(said)
-
-
-def _settled(record: IdentityRecord) -> Settled:
-    return Settled(
-        line=record.line,
-        kind="same" if record.same else "apart",
-        left=record.left,
-        right=record.right,
-        left_id=record.left_id,
-        right_id=record.right_id,
-        why=record.why,
-    )
-
-
 def line_of(one: Settled) -> str:
     """A decision as a line of text."""
     parts = [
@@ -513,9 +469,7 @@ def row_of(one: Settled) -> str:
 
 
 def _row(cells: Iterable[str]) -> str:
-    out = io.StringIO(newline="")
-    csv.writer(out, lineterminator="\r\n").writerow(cells)  # which has a lone return quoted
-    return out.getvalue()[:-2] + "\n"
+    return csvrows.row(cells).removesuffix("\r\n") + "\n"
 
 
 def _guarded(cell: str | None) -> str:

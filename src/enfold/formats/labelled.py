@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import csv
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +28,7 @@ from typing import Any, Final, TextIO
 
 from enfold.errors import Invalid
 from enfold.evaluate.labels import Labelled, Mention
+from enfold.formats import csvrows
 from enfold.model import Verdict
 from enfold.names import Name
 
@@ -99,14 +99,15 @@ def _table(path: Path, file: TextIO) -> Pairs | Clusters:
     head = file.readline(FIELD)
     file.seek(0)
     delimiter = next((d for d in ("\t", ",", ";") if d in head), ",")
-    csv.field_size_limit(max(csv.field_size_limit(), FIELD))
+    csvrows.widen(FIELD)
     reader = csv.reader(
         file,
         delimiter=delimiter,
         quoting=csv.QUOTE_NONE if delimiter == "\t" else csv.QUOTE_MINIMAL,
     )
     header = next(_rows(path, reader), (0, []))[1]
-    at = {name: place for place, name in reversed(list(enumerate(map(_plain, header)))) if name}
+    plain = list(map(csvrows.plain, header))
+    at = {name: place for place, name in reversed(list(enumerate(plain))) if name}
     sides = [_first(at, names) for names in (_LEFT, _RIGHT, _LABELS)]
     if None not in sides:
         return Pairs(list(_pairs(path, reader, at, sides)))
@@ -120,10 +121,6 @@ def _table(path: Path, file: TextIO) -> Pairs | Clusters:
             f"{', '.join(filter(None, header)) or 'none'}.",
         )
     return Clusters(_mentions(path, reader, name, _first(at, _KIND), things))
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[\s_\-]", "", name).casefold()
 
 
 def _first(at: dict[str, int], names: Sequence[str]) -> int | None:

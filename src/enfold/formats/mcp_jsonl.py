@@ -23,7 +23,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from enfold.errors import Invalid
 from enfold.formats.source import UNDERSTOOD, Source
-from enfold.formats.values import Value, in_document, in_lines
+from enfold.formats.values import (
+    Value,
+    as_line,
+    as_text,
+    in_document,
+    in_lines,
+    is_share,
+    storable_value,
+    top,
+)
 from enfold.intake import RELATED
 from enfold.model import (
     EntityRecord,
@@ -66,10 +75,6 @@ EMPTY: Final = '{"entities":[],"relations":[]}\n'
 
 _LOOKED_AT: Final = 32_768
 
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-_ESCAPED_UNSTORABLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
-_TOP_TOKEN = re.compile(r'"((?:[^"\\]|\\.)*)"|[{}\[\],:]')
-
 
 # ---- what a file is ----
 
@@ -85,7 +90,7 @@ def shape(head: str) -> str:
     text = head.lstrip("\ufeff \t\r\n\0")
     if text.startswith("["):
         return "document" if _looks_right(text[1:]) else ""
-    if set(_top(text)) & (ENTITY_LISTS | RELATION_LISTS):
+    if set(top(text)) & (ENTITY_LISTS | RELATION_LISTS):
         return "document" if _one_document(text) else "lines"
     return "lines" if _looks_right(text) else ""
 
@@ -105,54 +110,28 @@ def _one_document(text: str) -> bool:
 def _looks_right(text: str) -> bool:
     """Whether one of the first objects has the fields of an entity or a relation."""
     starts = itertools.islice(re.finditer(r"\{", text[:_LOOKED_AT]), 500)
-    tops = (_top(text[match.start() : match.start() + 4096]) for match in starts)
-    return any(set(top) & (ENTITY_LISTS | RELATION_LISTS) or _is_kind(top) for top in tops)
+    firsts = (top(text[match.start() : match.start() + 4096]) for match in starts)
+    lists = ENTITY_LISTS | RELATION_LISTS
+    return any(not lists.isdisjoint(first) or _is_kind(first) for first in firsts)
 
 
 def shape_below(head: str) -> str:
     """``"lines"`` where a text that begins otherwise holds a line that is a record."""
     lines = (line.lstrip() for line in head.splitlines())
-    return "lines" if any(line[:1] == "{" and _is_kind(_top(line)) for line in lines) else ""
+    return "lines" if any(line[:1] == "{" and _is_kind(top(line)) for line in lines) else ""
 
 
-def _is_kind(top: dict[str, str]) -> bool:
-    kind = top.get("type", "").lower()
-    named, ends = _first(top, NAMES), _first(top, FROM) and _first(top, TO)
-    if kind == IDENTITY and "left" in top and "right" in top:
+def _is_kind(first: dict[str, str]) -> bool:
+    kind = first.get("type", "").lower()
+    named, ends = _first(first, NAMES), _first(first, FROM) and _first(first, TO)
+    if kind == IDENTITY and "left" in first and "right" in first:
         return True
     if kind in ENTITY_KINDS or kind in RELATION_KINDS:
         return bool(named or ends)
     return bool(
-        (named and (_first(top, TYPES) or _first(top, OBSERVATIONS)))
-        or (ends and (_first(top, PREDICATES) or "type" in top))
+        (named and (_first(first, TYPES) or _first(first, OBSERVATIONS)))
+        or (ends and (_first(first, PREDICATES) or "type" in first))
     )
-
-
-def _top(text: str) -> dict[str, str]:
-    """The keys of the object that the text begins with, as far as it goes: {key: its value where
-    that is a string, else ""}."""
-    found: dict[str, str] = {}
-    depth, last, key = 0, "", ""
-    for match in _TOP_TOKEN.finditer(text):
-        token = match.group()
-        if token in "{[":
-            depth += 1
-            if depth == 1 and token == "[":
-                return found
-        elif token in "}]":
-            depth -= 1
-            if depth == 0:
-                return found
-        elif depth == 1 and token == ":":
-            key = last
-            found.setdefault(key, "")
-        elif depth == 1 and token == ",":
-            key = ""
-        elif depth == 1 and match.group(1) is not None:
-            last = match.group(1)
-            if key:
-                found[key] = last
-    return found
 
 
 # ---- reading ----
@@ -180,15 +159,8 @@ def _is_record(data: Any) -> bool:
 
 
 def _records(name: str, value: Value) -> Iterator[Record]:
-    data = value.data
-    if value.repeated:
-        why = "A key is given twice; its first value is taken, lists are joined."
-        yield Note(name, value.line, why, value.text)
-    if _ESCAPED_UNSTORABLE.search(value.text):
-        data, changed = _storable(data)
-        if changed:
-            why = "Characters that no text can hold (NUL, half a surrogate pair) are now U+FFFD."
-            yield Note(name, value.line, why, value.text)
+    data, notes = storable_value(name, value)
+    yield from notes
     yield from _of(name, value, data, value.key)
 
 
@@ -198,8 +170,8 @@ def _of(name: str, value: Value, data: Any, key: str) -> Iterator[Record]:
             yield from _of(name, value, part, key)
         return
     if not isinstance(data, dict):
-        what = "a list" if isinstance(data, list) else f"the JSON value {_text(data)[:40]}"
-        yield _aside(name, value, data, f"Neither an entity nor a relation, but {what}.")
+        why = f"Neither an entity nor a relation, but the JSON value {as_text(data)[:40]}."
+        yield _aside(name, value, data, why)
         return
     kind = _kind(data, key)
     if kind == "entity":
@@ -268,11 +240,11 @@ def _entity(name: str, value: Value, data: dict[str, Any]) -> Iterator[Record]:
     foreign = _popped(left, IDS)
     if not plain:
         why = f"Some observations of {spelling!r} are not texts; what they say is taken as text."
-        yield Note(name, value.line, why, _text(data))
+        yield Note(name, value.line, why, as_text(data))
     yield EntityRecord(
         line=value.line,
         name=spelling,
-        type=None if type_ is None else _text(type_).strip() or None,
+        type=None if type_ is None else as_text(type_).strip() or None,
         observations=observations,
         aliases=aliases,
         foreign_id=_id(foreign),
@@ -292,15 +264,15 @@ def _relation(name: str, value: Value, data: dict[str, Any]) -> Iterator[Record]
         left.pop("type", None)
     elif predicate is None:
         predicate = left.pop("type")
-    words = " ".join(_text(predicate).split()) if predicate is not None else ""
+    words = " ".join(as_text(predicate).split()) if predicate is not None else ""
     if not words:
         ends = f"from {subject!r} to {object_!r}"
         why = f"The relation {ends} has no type; it is taken as {RELATED!r}."
-        yield Note(name, value.line, why, _text(data))
+        yield Note(name, value.line, why, as_text(data))
     text = _popped(left, TEXTS)
     ids = _id(left.pop(FROM_ID, None)), _id(left.pop(TO_ID, None))
     confidence = left.get("confidence")
-    if sure := _is_share(confidence):
+    if sure := is_share(confidence):
         left.pop("confidence")
     yield RelationRecord(
         line=value.line,
@@ -308,7 +280,7 @@ def _relation(name: str, value: Value, data: dict[str, Any]) -> Iterator[Record]
         predicate=words or RELATED,
         object=object_,
         confidence=float(confidence) if sure and confidence is not None else 1.0,
-        text=_text(text) if text not in (None, "") else None,
+        text=as_text(text) if text not in (None, "") else None,
         attributes=left | beside,
         subject_id=ids[0],
         object_id=ids[1],
@@ -327,23 +299,19 @@ def _identity(name: str, value: Value, data: dict[str, Any]) -> Record:
         same=data["same"],
         left_id=_id(data.get("leftId")),
         right_id=_id(data.get("rightId")),
-        why=_text(why) if why not in (None, "") else None,
+        why=as_text(why) if why not in (None, "") else None,
     )
 
 
 def _id(value: Any) -> str | None:
     """A source's own id as text."""
-    return None if value in (None, "") else _text(value)
+    return None if value in (None, "") else as_text(value)
 
 
 def _set_by(data: dict[str, Any]) -> dict[str, Any]:
     """What was written aside because its key means something else here, taken out."""
     beside = data.get(BESIDE)
     return data.pop(BESIDE) if isinstance(beside, dict) else {}
-
-
-def _is_share(number: object) -> bool:
-    return isinstance(number, (int, float)) and not isinstance(number, bool) and 0 <= number <= 1
 
 
 def _end(value: object) -> str:
@@ -369,17 +337,12 @@ def _said(part: Any) -> str:
         for key in CONTENTS:
             if isinstance(part.get(key), str):
                 return str(part[key])
-    return "" if part is None else _text(part)
+    return "" if part is None else as_text(part)
 
 
 def _texts(value: Any) -> tuple[str, ...]:
     parts = value if isinstance(value, list) else [value]
-    return tuple(_text(part) for part in parts if part not in (None, ""))
-
-
-def _text(value: Any) -> str:
-    """A text as it is, all else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return tuple(as_text(part) for part in parts if part not in (None, ""))
 
 
 def _first(data: dict[str, Any], keys: tuple[str, ...]) -> str:
@@ -395,29 +358,15 @@ def _popped(data: dict[str, Any], keys: tuple[str, ...]) -> Any:
     return data.pop(key) if key else None
 
 
-def _storable(data: Any) -> tuple[Any, bool]:
-    """(the data without characters that no store can hold, whether there were any)"""
-    if isinstance(data, str):
-        text = _UNSTORABLE.sub("\ufffd", data)
-        return text, text != data
-    if isinstance(data, list):
-        parts = [_storable(part) for part in data]
-        return [part for part, _ in parts], any(changed for _, changed in parts)
-    if isinstance(data, dict):
-        pairs = [(_storable(key), _storable(part)) for key, part in data.items()]
-        return {k[0]: v[0] for k, v in pairs}, any(k[1] or v[1] for k, v in pairs)
-    return data, False
-
-
 def _aside(name: str, value: Value, data: Any, why: str) -> SetAside:
     """One of several values of a line keeps its own text."""
-    text = value.text if data is value.data else _text(data)
+    text = value.text if data is value.data else as_text(data)
     return SetAside(name, value.line, why, text)
 
 
 def refuse(source: str, head: str) -> Invalid:
     """The error for a JSON file that is something else."""
-    keys = [key for key in _top(head.lstrip("\ufeff \t\r\n\0")) if key][:5]
+    keys = [key for key in top(head.lstrip("\ufeff \t\r\n\0")) if key][:5]
     has = f" Its keys are {', '.join(keys)}." if keys else ""
     return Invalid(
         "unrecognised_format",
@@ -478,7 +427,7 @@ def relation_line(record: RelationRecord) -> str:
     if record.confidence != 1.0:
         said["confidence"] = record.confidence
     taken = {*said, FROM_ID, TO_ID}
-    if _is_share(record.attributes.get("confidence")):
+    if is_share(record.attributes.get("confidence")):
         taken.add("confidence")
     return _line(said, record.attributes, taken)
 
@@ -495,15 +444,10 @@ def identity_line(record: IdentityRecord) -> str:
     return _line(said | {key: value for key, value in more.items() if value is not None}, {}, set())
 
 
-# Ends of lines to some readers, and what a terminal would obey.
-_ESCAPED = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
-
-
 def _line(said: dict[str, Any], beside: dict[str, Any], taken: set[str]) -> str:
     """``taken`` are the keys that would be read as something else than what was said beside."""
     apart = {key: value for key, value in beside.items() if key in taken or key == BESIDE}
     whole = said | {key: value for key, value in beside.items() if key not in apart}
     if apart:
         whole[BESIDE] = apart
-    text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
-    return text.translate(_ESCAPED) + "\n"
+    return as_line(whole, compact=True) + "\n"

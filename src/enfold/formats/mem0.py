@@ -13,16 +13,14 @@ Nothing is written in this form: mem0 reads none of it back.
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from enfold.formats.mcp_jsonl import _top
 from enfold.formats.source import Source
-from enfold.formats.values import Value, in_document, in_lines
+from enfold.formats.values import Value, in_document, in_lines, is_share, storable_value, top
 from enfold.model import EntityRecord, Note, Record, RelationRecord, SetAside
 
 NAME: Final = "mem0"
@@ -48,8 +46,8 @@ _ABOUT: Final = frozenset(
 _BESIDE: Final = frozenset({"hash", "state", "categories", "metadata", "run_id", "app_id"})
 _PREDICATES: Final = ("relationship", "relation", "relation_type", "type")
 _TARGETS: Final = ("target", "destination")
+_LOOKED_AT: Final = 16_384  # characters of an object
 _TYPED: Final = 100_000  # ends whose type was said once; more are said again, which changes nothing
-_UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
 
 
 # ---- what a file is ----
@@ -63,35 +61,36 @@ def recognises(head: bytes, path: Path | None = None) -> bool:
         return _first_is_memory(text)
     if not text.startswith("{"):
         return False
-    top = _top(text)
-    if _is_memory(top):
+    keys = top(text)
+    if _is_memory(keys):
         return True
-    if {"user", "apps"} <= top.keys() and top.keys() & {"categories", "memories"}:
+    if {"user", "apps"} <= keys.keys() and keys.keys() & {"categories", "memories"}:
         return True
-    for key in MEMORY_LISTS & top.keys():
+    for key in MEMORY_LISTS & keys.keys():
         found = re.search(rf'"{key}"\s*:\s*\[\s*(?:(\{{)|\])', text)
-        if found and found.group(1) and _is_memory(_top(text[found.start(1) :][:16_384])):
+        if found and found.group(1) and _is_memory(top(text[found.start(1) :][:_LOOKED_AT])):
             return True
         if found and not found.group(1):  # no memories, but what its graph gives
-            return "relations" in top and '"relationship"' in text
+            return "relations" in keys and '"relationship"' in text
     return False
 
 
 def _first_is_memory(text: str) -> bool:
-    starts = itertools.islice(re.finditer(r"\{", text), 1)
-    return any(_is_memory(_top(text[start.start() :][:16_384])) for start in starts)
+    start = text.find("{")
+    return start >= 0 and _is_memory(top(text[start:][:_LOOKED_AT]))
 
 
-def _is_memory(top: dict[str, Any]) -> bool:
-    """Whether these are the keys of a memory."""
-    if {"name", "entityType"} <= top.keys() or {"from", "to"} <= top.keys():
+def _is_memory(data: dict[str, Any]) -> bool:
+    """Whether an object has the keys of a memory."""
+    keys = data.keys()
+    if {"name", "entityType"} <= keys or {"from", "to"} <= keys:
         return False
-    if "payload" in top:
-        return "id" in top
-    if "memory" in top:
+    if "payload" in data:
+        return "id" in data
+    if "memory" in data:
         return True
-    owned = not top.keys().isdisjoint(OWNERS) or not top.keys().isdisjoint(_BESIDE)
-    return "id" in top and owned and not top.keys().isdisjoint(TEXTS)
+    owned = not keys.isdisjoint(OWNERS) or not keys.isdisjoint(_BESIDE)
+    return "id" in data and owned and not keys.isdisjoint(TEXTS)
 
 
 # ---- reading ----
@@ -100,7 +99,7 @@ def _is_memory(top: dict[str, Any]) -> bool:
 def read(source: Source) -> Iterator[Record]:
     """The records of a file, memory by memory."""
     text = source.head.decode("utf-8", "replace").lstrip("\ufeff \t\r\n")
-    if text.startswith("[") or (not _is_memory(_top(text)) and not _several(text)):
+    if text.startswith("[") or (not _is_memory(top(text)) and not _several(text)):
         values = in_document(source, lambda key: key in LISTS, _is_record)
     else:
         values = in_lines(source, _is_record)
@@ -109,7 +108,9 @@ def read(source: Source) -> Iterator[Record]:
         if isinstance(value, SetAside):
             yield value
         else:
-            yield from reading.of(value, value.data, value.key)
+            data, notes = storable_value(source.name, value)
+            yield from notes
+            yield from reading.of(value, data, value.key)
     yield from reading.end()
 
 
@@ -211,19 +212,16 @@ class _Reading:
         if GONE & {_text(data.get("state")).casefold(), _text(data.get("event")).casefold()}:
             yield self._aside(value, "The memory was deleted there.")
             return
-        if value.repeated:
-            why = "A key is given twice; its first value is taken."
-            yield Note(self.name, value.line, why, value.text)
         for key, beside in data.items():
             if key not in (*TEXTS, *OWNERS) and beside not in (None, "", [], {}):
                 self.beside[key] = self.beside.get(key, 0) + 1
         name, type_, foreign_id = self._owner(data)
         yield EntityRecord(
             line=value.line,
-            name=_storable(name),
+            name=name,
             type=type_,
-            observations=(_storable(text),),
-            foreign_id=None if foreign_id is None else _storable(foreign_id),
+            observations=(text,),
+            foreign_id=foreign_id,
         )
 
     def _entity(self, value: Value, data: dict[str, Any]) -> Iterator[Record]:
@@ -235,10 +233,10 @@ class _Reading:
         own = left.pop("id", None)
         yield EntityRecord(
             line=value.line,
-            name=_storable(name),
-            type=_storable(_text(left.pop("type", None))) or None,
-            foreign_id=_storable(_text(own)) or None,
-            attributes=_clean(left),
+            name=name,
+            type=_text(left.pop("type", None)) or None,
+            foreign_id=_text(own) or None,
+            attributes=left,
         )
 
     def _relation(self, value: Value, data: dict[str, Any]) -> Iterator[Record]:
@@ -253,16 +251,15 @@ class _Reading:
             yield from self._typed(value, end, _text(left.pop(key, None)))
         left.pop("destination_type", None)
         score = left.get("score")
-        sure = isinstance(score, (int, float)) and not isinstance(score, bool) and 0 <= score <= 1
-        if sure:
+        if sure := is_share(score):
             left.pop("score")
         yield RelationRecord(
             line=value.line,
-            subject=_storable(subject),
-            predicate=_storable(" ".join(words.split())),
-            object=_storable(target),
+            subject=subject,
+            predicate=" ".join(words.split()),
+            object=target,
             confidence=float(score) if sure and score is not None else 1.0,
-            attributes=_clean(left),
+            attributes=left,
         )
 
     def _typed(self, value: Value, name: str, type_: str) -> Iterator[Record]:
@@ -271,7 +268,7 @@ class _Reading:
             return
         if len(self.typed) < _TYPED:
             self.typed.add((name, type_))
-        yield EntityRecord(line=value.line, name=_storable(name), type=_storable(type_.strip()))
+        yield EntityRecord(line=value.line, name=name, type=type_.strip())
 
     def end(self) -> Iterator[Record]:
         if self.ownerless:
@@ -280,7 +277,7 @@ class _Reading:
         if self.beside:
             told = ", ".join(f"{key} of {count:,}" for key, count in sorted(self.beside.items()))
             why = "What stands beside the texts has no place in an observation and is left out."
-            yield Note(self.name, 0, why, _storable(told))
+            yield Note(self.name, 0, why, told)
 
 
 def _text(value: Any) -> str:
@@ -288,17 +285,3 @@ def _text(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return ""
     return str(value)
-
-
-def _storable(text: str) -> str:
-    return _UNSTORABLE.sub("\ufffd", text)
-
-
-def _clean(data: Any) -> Any:
-    if isinstance(data, str):
-        return _storable(data)
-    if isinstance(data, list):
-        return [_clean(part) for part in data]
-    if isinstance(data, dict):
-        return {_storable(key): _clean(part) for key, part in data.items()}
-    return data

@@ -1,29 +1,29 @@
-"""What the fields of a foreign format can't say of a record, as JSON beside them.
+"""What the fields of a format can't say of a record, said beside them as JSON.
 
-A writer fills the fields that the other tool reads, looks what reading those alone would give, and
-puts the difference in one more field. Reading takes the fields, then the difference: every record
-comes back as it was, whatever the format holds, and a row that has no difference carries none.
+A writer fills the fields that other tools read, looks what reading those alone would give, and puts
+the difference beside. Reading takes the fields, then the difference: every record comes back as it
+was, whatever the format holds, nothing is said twice, and where there is no difference nothing
+stands beside.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from enfold.formats.values import DEPTH
-from enfold.model import EntityRecord, IdentityRecord, RelationRecord
+from enfold.formats.values import DEPTH, is_share, loaded
+from enfold.model import EntityRecord, IdentityRecord, Note, RelationRecord
 
 FIELD: Final = "enfold_more"
-"""The name of the column or property that holds the difference."""
+"""The column or property that holds the difference, where a format has such."""
 
 JOINT: Final = "\n"
 """What stands between several observations in a field that holds one text."""
 
-UNSTORABLE: Final = re.compile("[\0\ud800-\udfff]")
-"""What no store holds: NUL, half a surrogate pair."""
+WRAPPED: Final = 3
+"""Levels that stand around the value of an attribute."""
 
 _TEXT, _MAYBE, _TEXTS, _SHARE = "a text", "a text or null", "a list of texts", "from 0 to 1"
 
@@ -44,20 +44,26 @@ _IDENTITY: Final = {
     "right_id": _MAYBE,
     "why": _MAYBE,
 }
+_OBSERVATIONS: Final = frozenset({"observations", "lengths", "order"})
+_ATTRIBUTES: Final = frozenset({"attributes", "without"})
 
 Said = TypeVar("Said", EntityRecord, RelationRecord, IdentityRecord)
 
 
-def storable(text: str) -> str:
-    """The text with U+FFFD for what no store holds."""
-    return text if text.isascii() and "\0" not in text else UNSTORABLE.sub("\ufffd", text)
+# ---- writing ----
 
 
 def remainder(record: Said, plain: Said, laid: Sequence[str] = ()) -> str:
-    """What must be said besides, so that ``plain`` becomes ``record``; "" where they agree.
+    """``difference`` as JSON; "" where there is none."""
+    more = difference(record, plain, laid)
+    return json.dumps(more, separators=(",", ":")) if more else ""
+
+
+def difference(record: Said, plain: Said, laid: Sequence[str] = ()) -> dict[str, Any]:
+    """What must be said besides, so that ``plain`` becomes ``record``, lines aside.
 
     Args:
-        plain: what reading the other fields alone gives.
+        plain: what reading the fields alone gives.
         laid: the record's observations in the order in which the fields hold them, some joined by
             ``JOINT``; so they are told by their lengths and not written twice.
     """
@@ -70,7 +76,7 @@ def remainder(record: Said, plain: Said, laid: Sequence[str] = ()) -> str:
         more |= _observations(record.observations, plain.observations, laid)
     if not isinstance(record, IdentityRecord):
         more |= _attributes(record.attributes, plain.attributes)
-    return json.dumps(more, separators=(",", ":")) if more else ""
+    return more
 
 
 def _fields(record: EntityRecord | RelationRecord | IdentityRecord) -> dict[str, str]:
@@ -107,24 +113,51 @@ def _attributes(said: dict[str, Any], plain: dict[str, Any]) -> dict[str, Any]:
 
 def _same(left: object, right: object) -> bool:
     """Equal, and written alike: 1, 1.0 and true are three values."""
-    if type(left) is not type(right):
+    if type(left) is not type(right) or left != right:
         return False
-    if isinstance(left, (list, dict)):
-        return json.dumps(left, sort_keys=True) == json.dumps(right, sort_keys=True)
-    return left == right
+    return isinstance(left, str) or json.dumps(left) == json.dumps(right)
+
+
+# ---- reading ----
 
 
 def restored(plain: Said, text: str) -> Said:
-    """The record that ``plain`` was made from.
+    """The record that ``plain`` was made from, by what stands beside it.
 
     Raises:
-        ValueError: the text is no remainder; its message says why, for a person.
+        ValueError: the text is of no form that is written; its message says why, behind the name
+            of the field.
     """
-    more = _object(text)
-    changed: dict[str, Any] = {}
-    for name, kind in _fields(plain).items():
-        if name in more:
-            changed[name] = _checked(name, kind, more[name])
+    return mended(plain, loaded(text, DEPTH + WRAPPED))
+
+
+def whole(source: str, plain: Said, more: object, fields: str) -> Iterator[Said | Note]:
+    """A record by its fields and by what stands beside them in ``FIELD``; by its fields alone,
+    with a note, where that is of no form that is written.
+
+    Args:
+        fields: what the fields are called.
+    """
+    record = plain
+    if isinstance(more, str):
+        try:
+            record = restored(plain, more)
+        except ValueError as error:
+            why = f"{FIELD} {error}; the other {fields} are taken."
+            yield Note(source, plain.line, why, more)
+    yield record
+
+
+def mended(plain: Said, more: object) -> Said:
+    """The record by a ``difference``. Raises as ``restored``."""
+    if not isinstance(more, dict):
+        raise ValueError("is no JSON object")
+    kinds = _fields(plain)
+    if strange := sorted(more.keys() - kinds.keys() - _besides(plain)):
+        raise ValueError(f"says {strange[0]!r}, which is nothing of such a record")
+    changed = {
+        name: _checked(name, kind, more[name]) for name, kind in kinds.items() if name in more
+    }
     if isinstance(plain, EntityRecord):
         changed["observations"] = tuple(_laid_out(plain.observations, more))
     if not isinstance(plain, IdentityRecord):
@@ -132,58 +165,44 @@ def restored(plain: Said, text: str) -> Said:
     return replace(plain, **changed)
 
 
-def _object(text: str) -> dict[str, Any]:
-    try:
-        more = json.loads(text)
-    except (ValueError, RecursionError):
-        raise ValueError(f"{FIELD} is not JSON") from None
-    if not isinstance(more, dict):
-        raise ValueError(f"{FIELD} is no JSON object")
-    if too_deep(more):
-        raise ValueError(f"{FIELD} is nested more than {DEPTH} deep")
-    cleaned: dict[str, Any] = without_unstorable(more)
-    return cleaned
+def _besides(record: EntityRecord | RelationRecord | IdentityRecord) -> frozenset[str]:
+    if isinstance(record, EntityRecord):
+        return _ATTRIBUTES | _OBSERVATIONS
+    return _ATTRIBUTES if isinstance(record, RelationRecord) else frozenset()
 
 
-def too_deep(value: object) -> bool:
-    """Whether lists and objects are nested deeper than is taken."""
-    level = [value]
-    for _ in range(DEPTH):
-        level = [part for outer in level for part in _parts(outer)]
-        if not level:
-            return False
-    return any(isinstance(part, (list, dict)) for part in level)
+def all_mended(plain: Sequence[Said], more: object) -> list[Said]:
+    """Records by a list of differences; where more are said than there are records, the others are
+    told from the first. Raises as ``restored``."""
+    if not isinstance(more, list):
+        raise ValueError("is no JSON list")
+    return [mended(plain[at] if at < len(plain) else plain[0], one) for at, one in enumerate(more)]
 
 
-def _parts(value: object) -> Iterator[object]:
-    if isinstance(value, dict):
-        yield from value.values()
-    elif isinstance(value, list):
-        yield from value
-
-
-def without_unstorable(value: Any) -> Any:
-    """JSON with U+FFFD for what no store holds, in its keys too."""
-    if isinstance(value, str):
-        return storable(value)
-    if isinstance(value, list):
-        return [without_unstorable(part) for part in value]
-    if isinstance(value, dict):
-        return {storable(key): without_unstorable(part) for key, part in value.items()}
-    return value
+def checked(record: Said) -> Said:
+    """The record, made of what was read. Raises as ``restored`` where a field is of another type
+    than it should be."""
+    for name, kind in _fields(record).items():
+        _checked(name, kind, getattr(record, name))
+    if not isinstance(getattr(record, "same", True), bool):
+        raise ValueError("gives 'same' as something that is not true or false")
+    return record
 
 
 def _checked(name: str, kind: str, value: Any) -> Any:
-    if kind == _TEXTS and isinstance(value, list) and all(isinstance(v, str) for v in value):
+    if kind == _TEXTS and _are_texts(value):
         return tuple(value)
-    if kind == _SHARE and isinstance(value, (int, float)) and 0 <= value <= 1:
+    if kind == _SHARE and is_share(value):
         return float(value)
-    blank = kind == _TEXT and isinstance(value, str) and not value.strip()
-    if kind in (_TEXT, _MAYBE) and isinstance(value, str) and not blank:
+    if kind in (_TEXT, _MAYBE) and isinstance(value, str):
         return value
-    if kind == _MAYBE and (value is None or value == ""):
-        return value
-    raise ValueError(f"{name!r} in {FIELD} is not {kind}")
+    if kind == _MAYBE and value is None:
+        return None
+    raise ValueError(f"gives {name!r} as something that is not {kind}")
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, (list, tuple)) and all(isinstance(part, str) for part in value)
 
 
 def _laid_out(plain: Sequence[str], more: dict[str, Any]) -> Sequence[str]:
@@ -195,16 +214,16 @@ def _laid_out(plain: Sequence[str], more: dict[str, Any]) -> Sequence[str]:
     laid = list(_cut(JOINT.join(plain), more["lengths"]))
     order = more.get("order", list(range(len(laid))))
     if not isinstance(order, list) or set(map(repr, order)) != set(map(repr, range(len(laid)))):
-        raise ValueError(f"'order' in {FIELD} does not fit the observations")
+        raise ValueError("gives an 'order' that does not fit the observations")
     return [laid[at] for at in order]
 
 
 def _cut(text: str, lengths: object) -> Iterator[str]:
     fitting = isinstance(lengths, list) and all(type(n) is int and n >= 0 for n in lengths)
     if not fitting or not isinstance(lengths, list):
-        raise ValueError(f"'lengths' in {FIELD} is no list of numbers")
+        raise ValueError("gives 'lengths' that are no list of numbers")
     if not lengths or sum(lengths) + len(JOINT) * (len(lengths) - 1) != len(text):
-        raise ValueError(f"'lengths' in {FIELD} do not fit the text")
+        raise ValueError("gives 'lengths' that do not fit the text")
     at = 0
     for length in lengths:
         yield text[at : at + length]
@@ -214,6 +233,6 @@ def _cut(text: str, lengths: object) -> Iterator[str]:
 def _merged(plain: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     changed, without = more.get("attributes", {}), more.get("without", [])
     if not isinstance(changed, dict) or not isinstance(without, list):
-        raise ValueError(f"the attributes in {FIELD} are no JSON object")
+        raise ValueError("gives attributes that are no JSON object")
     kept = {key: value for key, value in plain.items() if key not in without}
     return kept | changed

@@ -16,6 +16,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Final, NamedTuple
+from unicodedata import normalize
 
 from enfold.answers import Said, Sheet, Told, check_of
 from enfold.cards import Card, Leaf
@@ -168,6 +169,8 @@ def _rows(opened: source.Source) -> tuple[list[_Row], int, set[str]]:
         columns = _columns(next(reader, []), opened.name)
         for cells in reader:
             row = _row(reader.line_num + before, cells, columns)
+            if (row.id.lower(), row.answer.lower()) == ("id", "answer"):
+                continue  # where another sheet was put below this one
             if found := _ID.fullmatch(unguarded(row.id)):
                 names.update((found[4].lower(), found[5].lower()))
             if row.answer:
@@ -230,11 +233,12 @@ def _read_row(row: _Row, names: set[str]) -> Said | Told:
         return _unread(row, f"There is no question of the id “{row.id[:60]}”.")
     left_id, right_id = int(found[1]), int(found[2])
     shown = (_digest(row.left), _digest(row.right))
-    wrong = {digest for digest, own in zip(shown, found.groups()[3:], strict=True) if digest != own}
+    own = (found[4].lower(), found[5].lower())
+    wrong = {digest for digest, its in zip(shown, own, strict=True) if digest != its}
     # A number or a date in a name's place is a spreadsheet's doing; another row's name is not.
     if wrong & names:
         return _unread(row, "Its names are those of another id: was a column sorted alone?")
-    word = unguarded(row.answer).strip(" .!").lower()
+    word = normalize("NFKC", unguarded(row.answer)).strip(" .!").lower()
     if word not in SAME | APART:
         return _unread(row, f"“{row.answer[:60]}” is no answer; write same or apart.")
     keep = _keep(row)

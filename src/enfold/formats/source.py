@@ -27,6 +27,9 @@ LINE_LIMIT: Final = 16 * 1024 * 1024
 HEAD: Final = 64 * 1024
 """How much of a file is looked at to tell what it is."""
 
+FILES: Final = 1_000
+"""Files of a folder that are looked at to tell whether they are one graph."""
+
 SHOWN: Final = 200
 """How many characters of a piece that is too long are kept."""
 
@@ -94,6 +97,31 @@ def opened(path: str | os.PathLike[str], binary: Wanted = lambda _: False) -> It
         raise _unopened(where, error) from error
     with raw:
         yield _decoded(where, raw, binary)
+
+
+def paths_in(folder: Path) -> list[Path]:
+    """What is in a folder, by name.
+
+    Raises:
+        Invalid: ``unreadable_file``.
+    """
+    try:
+        return sorted(folder.iterdir(), key=lambda path: path.name)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise Invalid("unreadable_file", f"{folder} can't be read: {why}.") from error
+
+
+def files_in(folder: Path) -> Iterator[tuple[Path, bytes]]:
+    """The first files of a folder by name, each with its first bytes; those that can't be read
+    aside. Raises as ``paths_in``."""
+    for path in paths_in(folder)[:FILES]:
+        try:
+            if path.is_file():
+                with path.open("rb") as file:
+                    yield path, file.read(HEAD)
+        except OSError:
+            continue
 
 
 @contextmanager

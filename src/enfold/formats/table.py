@@ -17,25 +17,22 @@ apostrophe in front, and reading takes exactly one off, so that every name comes
 
 from __future__ import annotations
 
-import csv
-import io
-import itertools
 import json
 import re
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from enfold.errors import Invalid
-from enfold.formats.source import LINE_LIMIT, UNDERSTOOD, Source
-from enfold.formats.source import lines as lines_of
+from enfold.formats import csvrows
+from enfold.formats.csvrows import Row
+from enfold.formats.source import UNDERSTOOD, Source
+from enfold.formats.values import is_share, listed_texts, loaded
 from enfold.intake import RELATED
 from enfold.model import (
     EntityRecord,
     IdentityRecord,
-    Note,
     Record,
     RelationRecord,
     SetAside,
@@ -46,8 +43,6 @@ if TYPE_CHECKING:
     from enfold.formats import Pieces
 
 NAME: Final = "csv"
-
-DELIMITERS: Final = (",", ";", "\t", "|")
 
 _NONE: Final = "\x1f"  # the delimiter of a table of one column, whose names may hold commas
 
@@ -76,8 +71,6 @@ _CONFIDENCE = ("confidence", "weight")
 _PAIR = frozenset({"left", "right", "verdict"})
 
 _RUNS = re.compile("'*[=+\\-@\t\r]")
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
-_BROKEN = re.compile("[\udc80-\udcff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,20 +94,19 @@ class Layout:
 
 def recognises(head: bytes, path: Path | None = None) -> bool:
     """Whether a text begins with the header of a table of a kind that is known."""
-    return layout(head.decode("utf-8", "surrogateescape")) is not None
+    return layout(head) is not None
 
 
 def relations_alone(head: bytes) -> bool:
     """Whether a table holds relations, whose ends other tables describe."""
-    table = layout(head.decode("utf-8", "surrogateescape"))
+    table = layout(head)
     return table is not None and table.kind == "relations"
 
 
 def labelled_pairs(source: str, head: str) -> Invalid | None:
     """The error for a table of labelled pairs, None for any other text."""
-    text = head.lstrip("\ufeff \r\n")
-    for delimiter in DELIMITERS:
-        if {_plain(name) for name in _header(text, delimiter)} >= _PAIR:
+    for delimiter in csvrows.DELIMITERS:
+        if {csvrows.plain(name) for name in csvrows.header(head, delimiter)} >= _PAIR:
             return Invalid(
                 "labelled_pairs",
                 f"{source} is a table of labelled pairs, not a graph; "
@@ -124,25 +116,16 @@ def labelled_pairs(source: str, head: str) -> Invalid | None:
     return None
 
 
-def layout(head: str) -> Layout | None:
+def layout(head: bytes | str) -> Layout | None:
     """The layout that the header tells, or None where it is no table of a kind that is known."""
-    text = head.lstrip("\ufeff \r\n")
-    found = [
-        made for delimiter in DELIMITERS if (made := _layout(_header(text, delimiter), delimiter))
-    ]
+    headers = ((csvrows.header(head, delimiter), delimiter) for delimiter in csvrows.DELIMITERS)
+    found = [made for header, delimiter in headers if (made := _layout(header, delimiter))]
     best = max(found, key=lambda made: len(made.columns), default=None)
     return replace(best, delimiter=_NONE) if best and len(best.columns) == 1 else best
 
 
-def _header(text: str, delimiter: str) -> list[str]:
-    try:
-        return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
-    except csv.Error:
-        return []
-
-
 def _layout(header: list[str], delimiter: str) -> Layout | None:
-    plain = [_plain(name) for name in header]
+    plain = [csvrows.plain(name) for name in header]
     columns = tuple(name.strip() for name in header)
     if "record" in plain and "name" in plain:
         own: dict[str, int] = {name: plain.index(name) for name in COLUMNS if name in plain}
@@ -180,10 +163,6 @@ def _where(plain: list[str], names: tuple[str, ...]) -> int | None:
     return next((plain.index(name) for name in names if name in plain), None)
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[\s_\-]", "", name).casefold()
-
-
 def refuse(source: str, head: str) -> Invalid:
     """The error for a text that is no table of a kind that is known."""
     start = head.lstrip("\ufeff\r\n").partition("\n")[0].strip()[:80]
@@ -200,7 +179,7 @@ def refuse(source: str, head: str) -> Invalid:
 
 def read(source: Source) -> Iterator[Record]:
     """The records of a table; a row that does not fit is set aside as written."""
-    table = layout(source.head.decode("utf-8", "surrogateescape"))
+    table = layout(source.head)
     assert table is not None, "the file was not recognised"
     rows = _by_row(source, table)
     return _joined(rows) if table.kind == "own" else rows
@@ -208,155 +187,40 @@ def read(source: Source) -> Iterator[Record]:
 
 def _by_row(source: Source, table: Layout) -> Iterator[Record]:
     make = _MAKE[table.kind]
-    for row in _rows(source, table):
+    for row in csvrows.rows(source, table.delimiter, len(table.columns)):
         if isinstance(row, SetAside):
             yield row
         else:
             yield from make(source.name, table, row)
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
-    line: int
-    cells: list[str]
-    text: str
-
-    def get(self, table: Layout, role: str) -> str:
-        at = table.roles.get(role)
-        return "" if at is None else self.cells[at]
+def _cell(table: Layout, row: Row, role: str) -> str:
+    at = table.roles.get(role)
+    return "" if at is None else row.cells[at]
 
 
-def _rows(source: Source, table: Layout) -> Iterator[_Row | SetAside]:
-    csv.field_size_limit(max(csv.field_size_limit(), LINE_LIMIT))
-    feed = _Feed(source)
-    reader = csv.reader(feed, delimiter=table.delimiter)
-    header = True
-    while True:
-        try:
-            cells = next(reader)
-        except StopIteration:
-            yield from feed.flush()
-            return
-        except csv.Error as error:
-            line, text = feed.taken()
-            yield SetAside(source.name, line, f"Not a row of the table: {error}.", text)
-            continue
-        line, text = feed.taken()
-        if _unclosed(text) and not header and feed.give_back_rest(text):
-            why = "A quote is opened in this line and not closed in its row."
-            yield SetAside(source.name, line, why, text.partition("\n")[0].rstrip("\r"))
-        elif not header and any(cells):
-            yield from _fitting(source.name, table, line, cells, text, feed.skipped)
-        yield from feed.flush()
-        header = header and not any(cells)
-
-
-def _unclosed(text: str) -> bool:
-    """Whether a row runs over lines because of a stray quote: whole ones come in pairs."""
-    return text.count('"') % 2 == 1 and "\n" in text.rstrip("\r\n")
-
-
-def _fitting(
-    name: str, table: Layout, line: int, cells: list[str], text: str, skipped: bool
-) -> Iterator[_Row | SetAside]:
-    text = text.rstrip("\r\n")
-    if skipped:
-        yield SetAside(name, line, "A line of this row is too long to be read.", text)
-    elif not text.isascii() and (broken := _BROKEN.search(text)):
-        at = len(text[: broken.start()].encode("utf-8", "surrogateescape")) + 1
-        shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-        yield SetAside(name, line, f"Byte {at} of the row is not UTF-8; no byte is guessed.", shown)
-    elif len(cells) != len(table.columns):
-        why = f"The row has {len(cells)} cells; the header has {len(table.columns)} columns."
-        yield SetAside(name, line, why, text)
-    else:
-        if _UNSTORABLE.search(text):
-            why = "Characters that no text can hold (NUL) are now U+FFFD."
-            yield Note(name, line, why, _UNSTORABLE.sub("\ufffd", text))
-            cells = [_UNSTORABLE.sub("\ufffd", cell) for cell in cells]
-        yield _Row(line, cells, text)
-
-
-class _Feed:
-    """Lines for ``csv.reader``, which remembers those that the present row is made of."""
-
-    def __init__(self, source: Source) -> None:
-        self._lines = lines_of(source)
-        self._taken: list[str] = []
-        self._aside: list[SetAside] = []
-        self._first, self._size, self._returned = 1, 0, 0
-        self._back: deque[tuple[int, bytes]] = deque()
-        self.skipped = False
-
-    def __iter__(self) -> Iterator[str]:
-        return self
-
-    def __next__(self) -> str:
-        for line in itertools.chain(self._given_back(), self._lines):
-            if isinstance(line, SetAside):
-                self._aside.append(line)
-                self.skipped = self.skipped or bool(self._taken)
-                continue
-            number, raw = line
-            if not self._taken:
-                self._first, self._size = number, 0
-            text = raw.decode("utf-8", "surrogateescape")
-            self._size += len(text)
-            if self._size > LINE_LIMIT:
-                raise csv.Error(f"a quote is opened here and not closed in {LINE_LIMIT:,} bytes")
-            self._taken.append(text)
-            return text
-        raise StopIteration
-
-    def _given_back(self) -> Iterator[tuple[int, bytes]]:
-        while self._back:
-            yield self._back.popleft()
-
-    def give_back_rest(self, text: str) -> bool:
-        """Read the lines of the last row again, but for its first; False where so much was read
-        twice already that the row had better be set aside whole."""
-        self._returned += len(text)
-        if self._returned > 4 * LINE_LIMIT:
-            return False
-        raw = text.encode("utf-8", "surrogateescape").split(b"\n")[1:]
-        rest = [part + b"\n" for part in raw[:-1]] + [raw[-1]] * bool(raw[-1])
-        self._back.extendleft(reversed(list(enumerate(rest, self._first + 1))))
-        return True
-
-    def taken(self) -> tuple[int, str]:
-        """(first line, text) of the row that was just read."""
-        text, self._taken = "".join(self._taken), []
-        return self._first, text
-
-    def flush(self) -> Iterator[SetAside]:
-        """The lines that were too long, once."""
-        self.skipped = False
-        aside, self._aside = self._aside, []
-        yield from aside
-
-
-def _entity(name: str, table: Layout, row: _Row) -> Iterator[Record]:
-    spelling = row.get(table, "name")
+def _entity(name: str, table: Layout, row: Row) -> Iterator[Record]:
+    spelling = _cell(table, row, "name")
     if not spelling.strip():
         yield SetAside(name, row.line, "The entity's name is blank.", row.text)
         return
     yield EntityRecord(
         line=row.line,
         name=spelling,
-        type=row.get(table, "type").strip() or None,
-        observations=_listed(row.get(table, "observations"), None),
-        aliases=_listed(row.get(table, "aliases"), "|"),
-        foreign_id=row.get(table, "id").strip() or None,
+        type=_cell(table, row, "type").strip() or None,
+        observations=_listed(_cell(table, row, "observations"), None),
+        aliases=_listed(_cell(table, row, "aliases"), "|"),
+        foreign_id=_cell(table, row, "id").strip() or None,
         attributes=_beside(table, row),
     )
 
 
-def _relation(name: str, table: Layout, row: _Row) -> Iterator[Record]:
-    subject, object_ = row.get(table, "from"), row.get(table, "to")
+def _relation(name: str, table: Layout, row: Row) -> Iterator[Record]:
+    subject, object_ = _cell(table, row, "from"), _cell(table, row, "to")
     if not subject.strip() or not object_.strip():
         yield SetAside(name, row.line, "The relation lacks one of its two ends.", row.text)
         return
-    said = row.get(table, "confidence").strip()
+    said = _cell(table, row, "confidence").strip()
     share = _share(said)
     attributes = _beside(table, row)
     if share is None and said:
@@ -364,10 +228,10 @@ def _relation(name: str, table: Layout, row: _Row) -> Iterator[Record]:
     yield RelationRecord(
         line=row.line,
         subject=subject,
-        predicate=" ".join(row.get(table, "predicate").split()) or RELATED,
+        predicate=" ".join(_cell(table, row, "predicate").split()) or RELATED,
         object=object_,
         confidence=1.0 if share is None else share,
-        text=row.get(table, "text") or None,
+        text=_cell(table, row, "text") or None,
         attributes=attributes,
     )
 
@@ -378,23 +242,18 @@ def _share(text: str) -> float | None:
         number = float(text)
     except ValueError:
         return None
-    return number if 0 <= number <= 1 else None
+    return number if is_share(number) else None
 
 
 def _listed(cell: str, separator: str | None) -> tuple[str, ...]:
     """A JSON list of texts, or parts between separators, or the one text."""
-    if cell.startswith("["):
-        try:
-            parts = json.loads(cell)
-        except (ValueError, RecursionError):
-            parts = None
-        if isinstance(parts, list) and all(isinstance(part, str) for part in parts):
-            return tuple(part for part in parts if part.strip())
+    if cell.startswith("[") and (texts := listed_texts(cell)) is not None:
+        return tuple(part for part in texts if part.strip())
     parts = cell.split(separator) if separator else [cell]
     return tuple(part.strip() if separator else part for part in parts if part.strip())
 
 
-def _beside(table: Layout, row: _Row) -> dict[str, Any]:
+def _beside(table: Layout, row: Row) -> dict[str, Any]:
     roles = set(table.roles.values())
     return {
         column: cell
@@ -403,9 +262,9 @@ def _beside(table: Layout, row: _Row) -> dict[str, Any]:
     }
 
 
-def _own(name: str, table: Layout, row: _Row) -> Iterator[Record]:
+def _own(name: str, table: Layout, row: Row) -> Iterator[Record]:
     """A row of enfold's own table. An observation and an alias name their entity."""
-    said = {role: _unguarded(row.get(table, role)) for role in COLUMNS}
+    said = {role: _unguarded(_cell(table, row, role)) for role in COLUMNS}
     kind, spelling = said["record"].strip().casefold(), said["name"]
     if kind not in _KINDS:
         what = f"it says {', '.join(_KINDS[:-1])} or {_KINDS[-1]}"
@@ -510,13 +369,13 @@ def _object(cell: str) -> dict[str, Any] | None:
     if not cell:
         return {}
     try:
-        made = json.loads(cell)
-    except (ValueError, RecursionError):
+        made = loaded(cell)
+    except ValueError:
         return None
     return made if isinstance(made, dict) else None
 
 
-_Make = Callable[[str, Layout, _Row], Iterator[Record]]
+_Make = Callable[[str, Layout, Row], Iterator[Record]]
 _MAKE: Final[dict[str, _Make]] = {"entities": _entity, "relations": _relation, "own": _own}
 
 
@@ -597,10 +456,8 @@ def _line(
     beside: dict[str, Any] | str = "",
 ) -> str:
     said = beside if isinstance(beside, str) else _json(beside)
-    out = io.StringIO(newline="")
     cells = (record, name, type_, text, relation, target, confidence, said)
-    csv.writer(out, lineterminator="\r\n").writerow([guarded(cell) for cell in cells])
-    return out.getvalue()
+    return csvrows.row(map(guarded, cells))
 
 
 def _json(beside: dict[str, Any]) -> str:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from enfold.errors import Invalid, Refused
-from enfold.formats import Pieces, lines, to_stream, to_write
-from enfold.outfile import beside, must_be_free, umask, whole
+from enfold.formats import Format, Pieces, lines, to_write
+from enfold.outfile import must_be_free, umask, whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,37 +43,29 @@ def export(format: str, pieces: Pieces, out: Path, *, force: bool, graph: Path) 
         Refused: ``target_exists``, ``same_file``; ``no_reader``: nobody reads the pipe.
     """
     known = to_write(format)
-    if known.write_folder is not None and known.lines is None and known.write is None:
-        return _folder(format, pieces, out, force=force)
+    if known.lines is None:
+        return _folder(known, pieces, out, force=force)
     must_be_free(out, force, graph)
-    if known.lines is not None:
-        with whole(out) as file:
-            written = 0
-            for piece in lines(format, pieces):
-                file.write(piece)
-                written += piece.count("\n")
-        return Exported(format, str(out), lines=written)
-    assert known.write is not None
-    if out.exists() and not out.is_file():
-        to_stream(format)  # says that it needs a file
-    with beside(out.resolve()) as part:
-        known.write(pieces, part)
-    return Exported(format, str(out))
+    with whole(out) as file:
+        written = 0
+        for piece in lines(format, pieces):
+            file.write(piece)
+            written += piece.count("\n")
+    return Exported(format, str(out), lines=written)
 
 
 # ---- a folder ----
 
 
-def _folder(format: str, pieces: Pieces, out: Path, *, force: bool) -> Exported:
+def _folder(known: Format, pieces: Pieces, out: Path, *, force: bool) -> Exported:
     """Write a folder. One that is there already is replaced by force alone, and kept beside where
     it holds a file that this export does not write."""
-    known = to_write(format)
     assert known.write_folder is not None
     place = out.resolve()
     if (out.exists() and not out.is_dir()) or not place.parent.is_dir():
         raise Invalid(
             "no_directory",
-            f"{out} can't be a folder; {format} is written as one: name it in a directory that "
+            f"{out} can't be a folder; {known.name} is written as one: name it in a directory that "
             "exists.",
         )
     if out.is_dir() and any(out.iterdir()) and not force:
@@ -90,7 +82,7 @@ def _folder(format: str, pieces: Pieces, out: Path, *, force: bool) -> Exported:
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
-    return Exported(format, str(out), tuple(files), kept=str(kept) if kept else None)
+    return Exported(known.name, str(out), tuple(files), kept=str(kept) if kept else None)
 
 
 def _files(folder: Path) -> list[str]:

@@ -2,7 +2,8 @@
 
 Two ways in. ``in_lines`` takes text that comes line by line: a line may hold several values, a
 value may run over several lines, and a broken one costs no more than itself. ``in_document`` takes
-one list, or one object with lists in it, of any length, pretty-printed or not.
+one list, or one object with lists in it, of any length, pretty-printed or not. What a text is can
+be told before by the keys of its first objects (``top``), of which it may hold only the beginning.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from enfold.formats.source import LINE_LIMIT, SHOWN, Source, chunks, decode, lines
-from enfold.model import SetAside
+from enfold.formats.storable import CHANGED, UNSTORABLE, cleaned
+from enfold.model import Note, SetAside
 
 LINES_A_VALUE: Final = 10_000
 """Most lines that one value may run over."""
@@ -24,12 +26,19 @@ LINES_A_VALUE: Final = 10_000
 DEPTH: Final = 100
 """Deepest nesting that is taken; what is deeper would break whoever reads it next."""
 
+TOKEN: Final = re.compile(r'"((?:[^"\\]|\\.)*)"|[{}\[\],:]')
+"""A string, whose inside is the group, or a sign."""
+
 _BLANK: Final = " \t\r\n,\x1e"  # \x1e: RFC 7464 text sequences
 _RECORD_START = re.compile(r'\{\s*"')
 _OUTSIDE = re.compile(r'["{}\[\]]')
 _INSIDE = re.compile(r'["\\]')
 _SCALAR_END = re.compile(r"[\s,\[\]{}:\"]")
 _TRIES: Final = 200  # places in one broken text that look like a record and are none
+_ESCAPED_UNSTORABLE = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
+
+# Ends of lines to some readers, and what a terminal would obey.
+_ESCAPED: Final = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +59,114 @@ class Value:
     text: str
     key: str = ""
     repeated: bool = False
+
+
+# ---- values that are known ----
+
+
+def as_text(value: Any) -> str:
+    """A text as it is, all else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def as_line(value: Any, *, compact: bool = False) -> str:
+    """A value as JSON that is one line to whoever reads it, without the newline."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":") if compact else None)
+    return text.translate(_ESCAPED)
+
+
+def named(value: Any) -> str:
+    """A name that is a text or a number, else ""."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        return ""
+    return str(value) if str(value).strip() else ""
+
+
+def is_share(number: object) -> bool:
+    """Whether it is a number from 0 to 1, as a confidence is."""
+    return isinstance(number, (int, float)) and not isinstance(number, bool) and 0 <= number <= 1
+
+
+def loaded(text: str, most: int = DEPTH) -> Any:
+    """What a JSON text says that stands inside something else.
+
+    Raises:
+        ValueError: it is no JSON, or nested deeper than that; its text says which.
+    """
+    try:
+        made = json.loads(text)
+    except (ValueError, RecursionError):
+        raise ValueError("is not JSON") from None
+    if too_deep(made, most):
+        raise ValueError(f"is nested more than {DEPTH} deep")
+    return made
+
+
+def listed_texts(text: str) -> list[str] | None:
+    """The texts of a JSON list; None where it is no such list."""
+    if not text.lstrip().startswith("["):
+        return None
+    try:
+        made = loaded(text)
+    except ValueError:
+        return None
+    whole = isinstance(made, list) and all(isinstance(part, str) for part in made)
+    return made if whole else None
+
+
+def too_deep(value: object, most: int = DEPTH) -> bool:
+    """Whether lists and objects are nested deeper than that."""
+    level = [value]
+    for _ in range(most):
+        level = [
+            part
+            for outer in level
+            if isinstance(outer, (dict, list))
+            for part in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return False
+    return any(isinstance(part, (dict, list)) for part in level)
+
+
+def storable_value(name: str, value: Value) -> tuple[Any, list[Note]]:
+    """(what a value says as it can be stored, what is noted of the difference)"""
+    data, notes = value.data, []
+    if value.repeated:
+        why = "A key is given twice; its first value is taken, lists are joined."
+        notes.append(Note(name, value.line, why, value.text))
+    if _ESCAPED_UNSTORABLE.search(value.text) or UNSTORABLE.search(value.text):
+        data = cleaned(value.data)
+        if data != value.data:
+            notes.append(Note(name, value.line, CHANGED, value.text))
+    return data, notes
+
+
+def top(text: str) -> dict[str, str]:
+    """The keys of the object that the text begins with, as far as it goes: {key: its value where
+    that is a string, else ""}."""
+    found: dict[str, str] = {}
+    depth, last, key = 0, "", ""
+    for match in TOKEN.finditer(text):
+        token = match.group()
+        if token in "{[":
+            depth += 1
+            if depth == 1 and token == "[":
+                return found
+        elif token in "}]":
+            depth -= 1
+            if depth == 0:
+                return found
+        elif depth == 1 and token == ":":
+            key = last
+            found.setdefault(key, "")
+        elif depth == 1 and token == ",":
+            key = ""
+        elif depth == 1 and match.group(1) is not None:
+            last = match.group(1)
+            if key:
+                found[key] = last
+    return found
 
 
 class _Decoder:
@@ -96,17 +213,8 @@ def _number(text: str) -> float | str:
 
 
 def _too_deep(text: str, start: int, end: int, data: object) -> bool:
-    if text.count("[", start, end) + text.count("{", start, end) <= DEPTH:
-        return False
-    level = [data]
-    for _ in range(DEPTH):
-        level = [
-            part
-            for value in level
-            if isinstance(value, (dict, list))
-            for part in (value.values() if isinstance(value, dict) else value)
-        ]
-    return any(isinstance(value, (dict, list)) for value in level)
+    brackets = text.count("[", start, end) + text.count("{", start, end)
+    return brackets > DEPTH and too_deep(data)
 
 
 def _why(error: ValueError) -> str:
@@ -292,6 +400,9 @@ def in_document(
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
+    """A value as text, its beginning where it is too long; "" where the file ends before what the
+    key says is closed."""
+
     line: int
     key: str
     text: str
@@ -303,7 +414,7 @@ def _value(
 ) -> Iterator[Value | SetAside]:
     text = piece.text
     if not text:
-        why = "The file ends before its list is closed: it may have been cut off."
+        why = f"The file ends before its {piece.key} is closed: it may have been cut off."
         yield SetAside(name, piece.line, why, "")
         return
     if piece.length > len(text):
@@ -329,6 +440,7 @@ class _Reader:
 
     def __init__(self, blocks: Iterator[str]) -> None:
         self._blocks, self._text, self._at, self.line = blocks, "", 0, 1
+        self._cut_off = False
 
     def peek(self) -> str:
         """The next character, "" at the end."""
@@ -348,6 +460,13 @@ class _Reader:
     def skip(self, characters: str) -> None:
         while (char := self.peek()) and char in characters:
             self.take()
+
+    def cut_off(self, what: str) -> Iterator[_Piece]:
+        """What stands for an end that is missing, once in a file: an empty piece, whose key says of
+        what."""
+        if not self._cut_off:
+            self._cut_off = True
+            yield _Piece(self.line, what, "", 0)
 
     def piece(self, key: str) -> _Piece:
         """The value that begins here, whole; never empty but at the end."""
@@ -426,7 +545,7 @@ def _elements(reader: _Reader, key: str) -> Iterator[_Piece]:
         char = reader.peek()
         if char in ("", "]"):
             if not char:
-                yield _Piece(reader.line, key, "", 0)
+                yield from reader.cut_off("list")
             reader.take()
             return
         yield reader.piece(key)
@@ -438,6 +557,8 @@ def _members(reader: _Reader, lists: Callable[[str], bool]) -> Iterator[_Piece]:
         reader.skip(_BLANK)
         char = reader.peek()
         if char in ("", "}"):
+            if not char:
+                yield from reader.cut_off("document")
             reader.take()
             return
         if char != '"':

@@ -35,6 +35,7 @@ def _entity(row: tuple[Any, ...]) -> Entity:
 _EXAMINED: Final = "(SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'examined')"
 """The last row of the last pass: those behind it are new."""
 
+
 class Entities:
     """See ``ports.Entities``."""
 
@@ -52,9 +53,6 @@ class Entities:
     def by_key(self, key: str) -> list[Entity]:
         return self._where("e.key = :key", "e.sense", key=key)
 
-    def by_fold_key(self, fold_key: str) -> list[Entity]:
-        return self._where("e.fold_key = :fold_key", fold_key=fold_key)
-
     def by_merge_key(self, merge_key: str) -> list[Entity]:
         return self._where("e.merge_key = :merge_key", merge_key=merge_key)
 
@@ -66,9 +64,6 @@ class Entities:
             end=letters + chr(0x10FFFF),
             limit=limit,
         )
-
-    def by_foreign_id(self, foreign_id: str) -> list[Entity]:
-        return self._where("e.foreign_id = :foreign_id", foreign_id=foreign_id)
 
     def live(self, *, after: int = 0, limit: int = 100) -> list[Entity]:
         ids = self._sql.ids(
@@ -138,9 +133,7 @@ class Entities:
     def rows_by_foreign_id(self, foreign_ids: Sequence[str]) -> dict[str, list[Row]]:
         return self._rows("foreign_id", foreign_ids)
 
-    def _rows(
-        self, column: str, values: Sequence[str] | Sequence[int]
-    ) -> dict[str, list[Row]]:
+    def _rows(self, column: str, values: Sequence[str] | Sequence[int]) -> dict[str, list[Row]]:
         found: dict[str, list[Row]] = {}
         for at, *row in self._sql.stream(
             f"""SELECT {column}, id, spelling, key, sense, type, alias_only <> 0, canonical_id,

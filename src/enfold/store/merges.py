@@ -273,7 +273,8 @@ class Merges:
         self._sql.run(
             """UPDATE entity SET
                 folded_into = coalesce(
-                    (SELECT f.canonical FROM fold_step f WHERE f.absorbed = entity.id), folded_into),
+                    (SELECT f.canonical FROM fold_step f WHERE f.absorbed = entity.id),
+                    folded_into),
                 canonical_id = (SELECT r.final FROM fold_root r WHERE r.root = entity.canonical_id)
             WHERE canonical_id IN (SELECT absorbed FROM fold_step)"""
         )

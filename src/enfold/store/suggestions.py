@@ -226,9 +226,7 @@ class Suggestions:
             if _rank(OpenPair(*row)) >= after:
                 yield row
 
-    def _fitting(
-        self, pairs: Sequence[_Open], rule: str | None, type: str | None
-    ) -> list[_Open]:
+    def _fitting(self, pairs: Sequence[_Open], rule: str | None, type: str | None) -> list[_Open]:
         fitting = [at for at in pairs if rule in (None, at.rule)]
         if type is None:
             return fitting

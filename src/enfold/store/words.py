@@ -7,14 +7,22 @@ pass is needed. Folds and renames leave them as they are: a row found leads on t
 from __future__ import annotations
 
 import json
-from collections import Counter
+from array import array
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from enfold import names
 from enfold.names import Name
 from enfold.pairs import search_words
 from enfold.ports import NewEntity
 from enfold.store.statements import ID_LIST, Statements, id_list
+
+FILING: Final = 1
+"""Must change with ``pairs.search_words`` and with ``size``."""
+
+VERSION: Final = f"names {names.VERSION}, filing {FILING}"
+"""What made the words of a graph; those of another version are made anew after a pass."""
 
 WAITING: Final = 50_000
 """Words of new rows held back, to be written in the order of the table; a few MB."""
@@ -30,6 +38,8 @@ PARTS: Final = 30_000
 
 LONGEST: Final = 255
 """A longer name counts as one of so many letters."""
+
+_MASK: Final = 2**64 - 1
 
 _OF_TYPE: Final = """
     JOIN entity e ON e.id = w.entity_id
@@ -73,6 +83,8 @@ class Words:
                 last=last,
             )
             ids |= self.known(new)
+            if not last:
+                self._stamp()
         self._sql.run_many(
             "INSERT INTO word_of (word_id, letters, entity_id) VALUES (?, ?, ?)",
             (
@@ -110,6 +122,70 @@ class Words:
         )
         self._sql.run(f"DELETE FROM word WHERE id IN {ID_LIST}", ids=id_list(unused))
 
+    # ---- made anew, and checked ----
+
+    def outdated(self) -> bool:
+        made_with = self._sql.value("SELECT value FROM meta WHERE name = 'words'")
+        return made_with != VERSION and self._sql.row("SELECT 1 FROM word LIMIT 1") is not None
+
+    def rewrite(self) -> None:
+        self._waiting, self._held = {}, 0
+        self._sql.run("DELETE FROM word_of")
+        self._sql.run("INSERT INTO word_part (word_part) VALUES ('delete-all')")
+        self._sql.run("DELETE FROM word")
+        rows = self._sql.stream("SELECT id, spelling FROM entity")
+        self.add((entity_id, Name(spelling)) for entity_id, spelling in rows)
+        self.flush()
+        self._stamp()
+
+    def _stamp(self) -> None:
+        self._sql.run("UPDATE meta SET value = :version WHERE name = 'words'", version=VERSION)
+
+    def misfiled(self) -> list[int]:
+        self.flush()
+        # One number a row: what its name makes, less what is stored. Neither is sorted or held.
+        last = int(self._sql.value("SELECT coalesce(max(id), 0) FROM entity"))
+        sums = array("Q", bytes(8 * (last + 1)))
+        for row, spelling in self._sql.stream("SELECT id, spelling FROM entity"):
+            name = Name(spelling)
+            letters = size(name)
+            sums[row] = sum(hash((word, letters)) for word in search_words(name)) & _MASK
+        gone: set[int] = set()
+        for row, letters, word in self._sql.stream(
+            """SELECT w.entity_id, w.letters, word.word FROM word_of w
+            LEFT JOIN word ON word.id = w.word_id"""
+        ):
+            if 0 < row <= last:
+                sums[row] = (sums[row] - hash((word, letters))) & _MASK
+            else:
+                gone.add(row)
+        return [*(row for row, left in enumerate(sums) if left), *sorted(gone)]
+
+    def stray(self) -> list[int]:
+        self.flush()
+        lost = set(
+            self._sql.ids(
+                """SELECT id FROM word
+                WHERE NOT EXISTS (SELECT 1 FROM word_of w WHERE w.word_id = word.id)"""
+            )
+        )
+        # Full text can't be asked what it holds without the right to write: it is searched.
+        having: dict[str, array[int]] = defaultdict(lambda: array("q"))
+        for word_id, word in self._sql.stream("SELECT id, word FROM word"):
+            for part in _parts(word):
+                having[part].append(word_id)
+        for part, ids in having.items():
+            lost.update(set(ids).difference(self._having(part)))
+        return sorted(lost)
+
+    def _having(self, part: str, most: int = -1) -> list[int]:
+        """Words with three letters in a row, some of them where there are more than that many."""
+        return self._sql.ids(
+            "SELECT rowid FROM word_part WHERE word_part MATCH :part LIMIT :most",
+            part=f'"{part}"',
+            most=most,
+        )
+
     # ---- words ----
 
     def known(self, words: Sequence[str]) -> dict[str, int]:
@@ -146,13 +222,7 @@ class Words:
         self.flush()
         shared: Counter[int] = Counter()
         for part in _parts(letters):
-            shared.update(
-                self._sql.ids(
-                    "SELECT rowid FROM word_part WHERE word_part MATCH :part LIMIT :most",
-                    part=f'"{part}"',
-                    most=A_PART,
-                )
-            )
+            shared.update(self._having(part, A_PART))
             if shared.total() > PARTS:
                 break
         best = [word_id for word_id, _ in shared.most_common(limit)]

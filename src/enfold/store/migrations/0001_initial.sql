@@ -39,7 +39,6 @@ CREATE TABLE entity (
 CREATE INDEX entity_canonical ON entity (canonical_id);
 CREATE INDEX entity_folded ON entity (folded_into) WHERE folded_into IS NOT NULL;
 CREATE INDEX entity_merge_key ON entity (merge_key);
-CREATE INDEX entity_fold_key ON entity (fold_key);
 CREATE INDEX entity_foreign ON entity (foreign_id) WHERE foreign_id IS NOT NULL;
 CREATE INDEX entity_again ON entity (again) WHERE again = 1;
 
@@ -310,8 +309,9 @@ CREATE TABLE meta (
     value TEXT NOT NULL
 );
 -- edge: the last id of a mention or fact; settled, examined, indexed: the last mention whose weight is
--- in open_pair, the last row of a pass, the last row in name_index.
-INSERT INTO meta VALUES ('edge', '0'), ('settled', '0'), ('examined', '0'), ('indexed', '0');
+-- in open_pair, the last row of a pass, the last row in name_index; words: the version that made them.
+INSERT INTO meta VALUES
+    ('edge', '0'), ('settled', '0'), ('examined', '0'), ('indexed', '0'), ('words', '');
 
 -- Where each mention ends now, and which count: of one memory's mentions with one end the lowest id.
 CREATE VIEW mention_counted AS

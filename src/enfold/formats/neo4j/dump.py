@@ -12,17 +12,15 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from enfold.formats.neo4j_graph import Graph, Link, Thing
-from enfold.formats.remainder import UNSTORABLE, without_unstorable
+from enfold.formats.neo4j.graph import Graph, Link, Thing
 from enfold.formats.source import Source
-from enfold.formats.values import Value, in_document, in_lines
-from enfold.model import Note, Record, SetAside
+from enfold.formats.values import Value, as_text, in_document, in_lines, storable_value
+from enfold.model import Record, SetAside
 
 _LABELS = re.compile(r'"labels"\s*:\s*\[')
 _PROPERTIES = re.compile(r'"properties"\s*:\s*\{')
 _RELATIONSHIP = re.compile(r'"type"\s*:\s*"relationship"')
 _START = re.compile(r'"start"\s*:\s*[{"]')
-_ESCAPED = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 _KEYS = ("id", "identity", "elementId")
 _STARTS = ("startNodeElementId", "start", "startNode")
@@ -66,16 +64,8 @@ def _is_lines(head: bytes) -> bool:
 
 
 def _records(name: str, value: Value, graph: Graph) -> Iterator[Record]:
-    data = value.data
-    if value.repeated:
-        why = "A key is given twice; its first value is taken, lists are joined."
-        yield Note(name, value.line, why, value.text)
-    if _ESCAPED.search(value.text) or UNSTORABLE.search(value.text):
-        cleaned = without_unstorable(data)
-        if cleaned != data:
-            why = "Characters that no text can hold (NUL, half a surrogate pair) are now U+FFFD."
-            yield Note(name, value.line, why, value.text)
-        data = cleaned
+    data, notes = storable_value(name, value)
+    yield from notes
     found = list(_pieces(value.line, data))
     if not found:
         why = "It holds nothing with labels and properties, and no relationship."
@@ -119,7 +109,7 @@ def _pieces(line: int, data: Any) -> Iterator[Thing | Link | SetAside]:
         if thing := _thing(line, data):
             yield thing
         else:
-            yield SetAside("", line, "It has no id.", json.dumps(data, ensure_ascii=False))
+            yield SetAside("", line, "It has no id.", as_text(data))
     else:
         for part in data.values():
             yield from _pieces(line, part)
@@ -154,7 +144,7 @@ def _link(line: int, data: dict[str, Any]) -> Iterator[Thing | Link | SetAside]:
             ends.append(_key(end))
     if not all(ends):
         why = "The relationship lacks one of its two ends."
-        yield SetAside("", line, why, json.dumps(data, ensure_ascii=False))
+        yield SetAside("", line, why, as_text(data))
         return
     kind = data.get("label") if isinstance(data.get("label"), str) else data.get("type")
     said = data.get("properties")

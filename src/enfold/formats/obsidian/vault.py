@@ -15,7 +15,6 @@ import os
 import shutil
 import stat
 import tempfile
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -23,9 +22,9 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from enfold.errors import Invalid, NotFound
-from enfold.formats import frontmatter, obsidian
-from enfold.formats.frontmatter import Unreadable
-from enfold.formats.obsidian import Vault
+from enfold.formats.obsidian import frontmatter
+from enfold.formats.obsidian.folder import Vault, folded, name_of, read_bytes, vault
+from enfold.formats.obsidian.frontmatter import Unreadable
 from enfold.names import Name
 from enfold.ports import Row, Tx
 
@@ -116,7 +115,7 @@ def plan(tx: Tx, path: Path) -> VaultAliases:
     Raises:
         Invalid: ``no_such_file``, ``no_notes``.
     """
-    found = obsidian.vault(path)
+    found = vault(path)
     left: list[LeftNote] = []
     owned = _owned(tx, found, left)
     changes: list[NoteChange] = []
@@ -169,7 +168,7 @@ def _owned(tx: Tx, found: Vault, left: list[LeftNote]) -> dict[int, list[_Note]]
             if note not in by_id:
                 if any(row.foreign_id in notes for row in rows):
                     continue  # its name is that of another note's entity
-                if len(found.named(obsidian.name_of(note))) > 1:
+                if len(found.named(name_of(note))) > 1:
                     left.append(LeftNote(note, "Several notes have its name."))
                     continue
             if len({row.canonical_id for row in rows}) > 1:
@@ -181,7 +180,7 @@ def _owned(tx: Tx, found: Vault, left: list[LeftNote]) -> dict[int, list[_Note]]
 
 def _key(note: str) -> str:
     try:
-        return Name.of(obsidian.name_of(note)).key
+        return Name.of(name_of(note)).key
     except Invalid:
         return ""
 
@@ -193,7 +192,7 @@ def _chosen(notes: Sequence[_Note], root: int, shown: str) -> str | None:
         return notes[0][0]
     for fits in (
         [note for note, row in notes if row.id == root],
-        [note for note, _ in notes if _folded(obsidian.name_of(note)) == _folded(shown)],
+        [note for note, _ in notes if folded(name_of(note)) == folded(shown)],
     ):
         if len(fits) == 1:
             return fits[0]
@@ -203,8 +202,8 @@ def _chosen(notes: Sequence[_Note], root: int, shown: str) -> str | None:
 def _change(
     found: Vault, note: str, entity: str, names: Sequence[str]
 ) -> NoteChange | LeftNote | None:
-    own = _folded(obsidian.name_of(note))
-    if all(_folded(name) == own for name in names):
+    own = folded(name_of(note))
+    if all(folded(name) == own for name in names):
         return None
     try:
         raw = found.read(note)
@@ -227,16 +226,12 @@ def _change(
 def _missing(text: str, own: str, names: Sequence[str]) -> tuple[str, ...]:
     bounds = frontmatter.bounds(text)
     said = frontmatter.parse(text[bounds.start : bounds.end]) if bounds else None
-    has = {own, *(_folded(alias) for alias in (said.aliases if said else ()))}
+    has = {own, *(folded(alias) for alias in (said.aliases if said else ()))}
     missing: dict[str, str] = {}
     for name in names:
-        if _folded(name) not in has:
-            missing.setdefault(_folded(name), name)
+        if folded(name) not in has:
+            missing.setdefault(folded(name), name)
     return tuple(missing.values())
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold()
 
 
 def _diff(before: str, after: str) -> tuple[str, ...]:
@@ -333,7 +328,7 @@ def _unchanged(root: Path, path: Path, digest: str) -> bytes:
         raise _Left("It has several hard links, which replacing it would part.")
     if not os.access(path, os.W_OK):
         raise _Left("It is write-protected.")
-    raw = obsidian.read_bytes(path)
+    raw = read_bytes(path)
     if _digest(raw) != digest:
         raise _Left("It was edited since it was read; run the command again.")
     return raw
@@ -396,7 +391,7 @@ def undo(path: Path, keep: Path) -> VaultUndone:
 def _put_back(root: Path, kept: Path, one: dict[str, str]) -> bool:
     """Whether the note was put back; False where it is as it was before."""
     path = root / one["note"]
-    if _digest(obsidian.read_bytes(path)) == one["before"]:
+    if _digest(read_bytes(path)) == one["before"]:
         return False
     try:
         _unchanged(root, path, one["after"])

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import TYPE_CHECKING, Any, Final, TextIO
 
-from enfold.formats import neo4j_csv
 from enfold.formats.columns import NUMBER, TEXT, TEXTS, Columns
-from enfold.formats.graphrag_rows import identity
-from enfold.formats.neo4j_graph import (
+from enfold.formats.identities import COLUMNS, cells_of
+from enfold.formats.neo4j import tables
+from enfold.formats.neo4j.graph import (
     ALIASES,
     CONFIDENCE,
     END,
@@ -30,22 +30,25 @@ from enfold.formats.neo4j_graph import (
     relation,
     type_of,
 )
-from enfold.formats.neo4j_graph import (
+from enfold.formats.neo4j.graph import (
     TEXTS as SAID,
 )
-from enfold.formats.remainder import FIELD, JOINT, remainder, storable
+from enfold.formats.remainder import FIELD, JOINT, remainder
+from enfold.formats.storable import storable
 from enfold.model import EntityRecord, IdentityRecord, RelationRecord, Written
+
+if TYPE_CHECKING:
+    from enfold.formats import Pieces
 
 THINGS: Final = "nodes.csv"
 LINKS: Final = "relationships.csv"
 IDENTITIES: Final = "enfold_identities.csv"
-IDENTITY: Final = ("left", "right", "same", "left_id", "right_id", "why", FIELD)
 
 _PLAIN = re.compile(r"[^:{}()\[\]\"'\\\r\n;,|\t]+")
 _RESERVED: Final = frozenset({"_id", "_labels", "_start", "_end", "_type", FIELD, PLACES})
 
 
-def write_folder(pieces: Callable[[], Iterable[Written]], folder: Path) -> None:
+def write_folder(pieces: Pieces, folder: Path) -> None:
     """Write the tables into a folder; one of identities only where there are some. The names and
     ids of entities are held."""
     shape = _Shape()
@@ -55,12 +58,12 @@ def write_folder(pieces: Callable[[], Iterable[Written]], folder: Path) -> None:
         (folder / THINGS).open("w", encoding="utf-8", newline="") as things,
         (folder / LINKS).open("w", encoding="utf-8", newline="") as links,
     ):
-        tables = _Tables(shape, things, links)
+        made = _Tables(shape, things, links)
         for piece in pieces():
-            tables.add(piece)
+            made.add(piece)
     if shape.identities:
         with (folder / IDENTITIES).open("w", encoding="utf-8", newline="") as out:
-            out.write(",".join(f'"{column}"' for column in IDENTITY) + "\n")
+            out.write(tables.line(COLUMNS))
             for piece in pieces():
                 if isinstance(piece, IdentityRecord):
                     out.write(_identity(piece))
@@ -128,7 +131,7 @@ class _Tables:
         if places.get("id") == UUID and table.kinds.get(UUID) == TEXT:
             said[UUID] = key
         labels = _labels(record.type, places.get("labels"))
-        row, thing = table.row((key, neo4j_csv.ARRAY.join(labels)), said)
+        row, thing = table.row((key, tables.ARRAY.join(labels)), said)
         assert isinstance(thing, Thing)
         plain = entity(thing, thing.properties)
         if plain is None:  # the name is blank to a reader
@@ -169,10 +172,10 @@ class _Tables:
 def _labels(type_: str | None, labels: Any) -> list[str]:
     """The labels as they were, if they still say the type; else the type alone."""
     if isinstance(labels, list) and all(isinstance(label, str) for label in labels):
-        kept = [storable(label) for label in labels if neo4j_csv.ARRAY not in label]
+        kept = [storable(label) for label in labels if tables.ARRAY not in label]
         if type_of(kept) == type_:
             return kept
-    return [storable(type_).replace(neo4j_csv.ARRAY, ",")] if type_ else []
+    return [storable(type_).replace(tables.ARRAY, ",")] if type_ else []
 
 
 class _Table:
@@ -181,11 +184,11 @@ class _Table:
     def __init__(self, out: TextIO, ends: tuple[str, ...], columns: Columns) -> None:
         self.kinds = columns.kinds()
         self._columns, self._out = columns, out
-        titles = (*ends, *neo4j_csv.titles(self.kinds), FIELD)
+        titles = (*ends, *tables.titles(self.kinds), FIELD)
         out.write(",".join(titles) + "\n")
-        made = neo4j_csv.header((",".join(titles) + "\n").encode())
+        made = tables.header((",".join(titles) + "\n").encode())
         assert made is not None
-        self._rows = neo4j_csv.Rows("", made)
+        self._rows = tables.Rows("", made)
 
     def fitting(self, attributes: Mapping[str, Any]) -> dict[str, Any]:
         """The attributes that have a column and fit it."""
@@ -206,18 +209,13 @@ class _Table:
         return cells, piece
 
     def _cell(self, value: Any) -> str:
-        return "" if value is None else storable(neo4j_csv.cell(value))
+        return "" if value is None else storable(tables.cell(value))
 
     def write(self, cells: list[str], more: str) -> None:
-        self._out.write(neo4j_csv.line([*cells, more]))
+        self._out.write(tables.line([*cells, more]))
 
 
 def _identity(record: IdentityRecord) -> str:
-    said: dict[str, str] = {"same": "true" if record.same else "false"}
-    for name in ("left", "right", "left_id", "right_id", "why"):
-        if (value := getattr(record, name)) is not None:
-            said[name] = storable(value)
-    (plain,) = identity("", record.line, {name: cell for name, cell in said.items() if cell})
-    assert isinstance(plain, IdentityRecord)
-    said[FIELD] = remainder(record, plain)
-    return neo4j_csv.line([said.get(name, "") for name in IDENTITY])
+    cells = cells_of(record)
+    cells["same"] = tables.cell(record.same)
+    return tables.line([cells.get(column, "") for column in COLUMNS])

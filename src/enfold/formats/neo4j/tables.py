@@ -7,7 +7,6 @@ property and its type, an id and the space it is unique in. A header may stand i
 
 from __future__ import annotations
 
-import csv
 import dataclasses
 import io
 import math
@@ -18,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from enfold.formats import columns, table
-from enfold.formats.neo4j_graph import Graph, Link, Thing
+from enfold.formats import columns, csvrows
+from enfold.formats.neo4j.graph import Graph, Link, Thing
 from enfold.formats.source import Source, opened
 from enfold.intake import RELATED
 from enfold.model import Note, Record, SetAside
@@ -82,19 +81,11 @@ class Header:
         """The id spaces that the header names."""
         return frozenset(field.space for field in self.fields if field.space)
 
-    @property
-    def layout(self) -> table.Layout:
-        return table.Layout("rows", self.delimiter, self.columns, {})
-
 
 def header(head: bytes) -> Header | None:
     """The header that a text begins with, or None where that is none of Neo4j's."""
-    text = head.decode("utf-8", "surrogateescape").lstrip("\ufeff \r\n")
-    for delimiter in table.DELIMITERS:
-        try:
-            names = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
-        except csv.Error:
-            continue
+    for delimiter in csvrows.DELIMITERS:
+        names = csvrows.header(head, delimiter)
         made = Header(tuple(names), tuple(map(_field, names)), delimiter)
         if made.has("id") or (made.has("start") and made.has("end")):
             return made
@@ -132,7 +123,7 @@ class Rows:
     qualified: bool = False
 
     def pieces(self, source: Source) -> Iterator[Thing | Link | SetAside]:
-        for row in table._rows(source, self.header.layout):
+        for row in csvrows.rows(source, self.header.delimiter, len(self.header.columns)):
             if isinstance(row, SetAside):
                 yield row
             else:
@@ -267,11 +258,7 @@ def parts(files: Sequence[tuple[Path, bytes]]) -> tuple[list[Part], list[Path]]:
 def _is_under(path: Path, head: bytes, apart: tuple[str, Path, Header]) -> bool:
     """Whether a file has the rows of a header apart: it is called alike, and as wide."""
     name, _, made = apart
-    text = head.decode("utf-8", "surrogateescape")
-    try:
-        first = next(csv.reader(io.StringIO(text, newline=""), delimiter=made.delimiter), [])
-    except csv.Error:
-        return False
+    first = csvrows.header(head, made.delimiter)
     return path.stem.casefold().startswith(name) and len(first) == len(made.columns)
 
 

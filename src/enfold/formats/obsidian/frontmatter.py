@@ -14,6 +14,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from enfold.formats.storable import storable
+
 LIMIT: Final = 256 * 1024
 """Most characters of front matter that are read."""
 
@@ -209,11 +211,6 @@ def _why(error: Any) -> str:
     problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is no YAML"
     mark = getattr(error, "problem_mark", None)
     return f"{problem}{f' in its line {mark.line + 1}' if mark is not None else ''}"
-
-
-def storable(text: str) -> str:
-    """The text with what no store can hold (NUL, half a surrogate pair) as U+FFFD."""
-    return re.sub("[\0\ud800-\udfff]", "\ufffd", text)
 
 
 def _aliases(value: Value, anchors: dict[str, Value]) -> tuple[list[str], bool]:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
 
 from enfold.formats.columns import is_vector
-from enfold.formats.remainder import FIELD, restored, without_unstorable
+from enfold.formats.remainder import FIELD, whole
+from enfold.formats.storable import cleaned, is_storable
+from enfold.formats.textunits import PREFIX, TextUnit
+from enfold.formats.values import as_text, listed_texts, loaded, named
 from enfold.intake import RELATED
-from enfold.model import EntityRecord, IdentityRecord, Note, Record, RelationRecord, SetAside
-
-TEXT_UNIT: Final = "text_unit:"
-"""What the attribute that holds a text unit begins with; its id is behind."""
-
-DIGEST: Final = "digest"
+from enfold.model import EntityRecord, Record, RelationRecord, SetAside
 
 ALIASES: Final = "enfold_aliases"
 PREDICATE: Final = "enfold_predicate"
@@ -62,18 +57,7 @@ def typed(cells: dict[str, Any]) -> dict[str, Any]:
             made[name] = _list(value)
         else:
             made[name] = value
-    if any(map(_has_nul, made.values())):
-        made = without_unstorable(made)
-    return made
-
-
-def _has_nul(value: Any) -> bool:
-    """Whether a text in it holds what Parquet has and no store."""
-    if isinstance(value, str):
-        return "\0" in value
-    if isinstance(value, dict):
-        return any(_has_nul(key) or _has_nul(part) for key, part in value.items())
-    return isinstance(value, list) and any(map(_has_nul, value))
+    return made if is_storable(made) else cleaned(made)
 
 
 def _integer(value: Any) -> Any:
@@ -100,8 +84,8 @@ def _list(value: Any) -> Any:
     if not isinstance(value, str) or not value.startswith("["):
         return value
     try:
-        made = json.loads(value)
-    except (ValueError, RecursionError):
+        made = loaded(value)
+    except ValueError:
         if not _LIST.fullmatch(value):
             return value
         return [single or double for single, double in _QUOTED.findall(value)]
@@ -109,24 +93,6 @@ def _list(value: Any) -> Any:
 
 
 # ---- records ----
-
-
-@dataclass(frozen=True, slots=True)
-class TextUnit:
-    """A text with its id and what its table says besides."""
-
-    id: str
-    text: str
-    beside: dict[str, Any] = field(default_factory=dict)
-
-    def attribute(self) -> dict[str, Any]:
-        """What an entity keeps of it."""
-        return {DIGEST: digest(self.text)} | self.beside
-
-
-def digest(text: str) -> str:
-    """What tells a text unit's text among the observations of an entity."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 def entity(
@@ -137,7 +103,7 @@ def entity(
     name = named(left.pop("title" if "title" in left else "name", None))
     if not name:
         yield SetAside(
-            source, line, "The entity has no title, or one that is no text.", _json(cells)
+            source, line, "The entity has no title, or one that is no text.", as_text(cells)
         )
         return
     kind, foreign = left.pop("type", None), left.pop("id", None)
@@ -146,13 +112,13 @@ def entity(
     plain = EntityRecord(
         line=line,
         name=name,
-        type=None if kind is None else _text(kind) or None,
+        type=None if kind is None else as_text(kind) or None,
         observations=(*said, *(unit.text for unit in units)),
         aliases=_texts(aliases),
-        foreign_id=None if foreign is None else _text(foreign) or None,
-        attributes=left | {TEXT_UNIT + unit.id: unit.attribute() for unit in units},
+        foreign_id=None if foreign is None else as_text(foreign) or None,
+        attributes=left | {PREFIX + unit.id: unit.attribute() for unit in units},
     )
-    yield from _whole(source, line, plain, more)
+    yield from whole(source, plain, more, "columns")
 
 
 def relation(source: str, line: int, cells: dict[str, Any]) -> Iterator[Record]:
@@ -162,74 +128,30 @@ def relation(source: str, line: int, cells: dict[str, Any]) -> Iterator[Record]:
     subject, target = named(left.pop("source", None)), named(left.pop("target", None))
     if not subject or not target:
         why = "The relationship lacks one of its two ends."
-        yield SetAside(source, line, why, _json(cells))
+        yield SetAside(source, line, why, as_text(cells))
         return
     predicate, sure = left.pop(PREDICATE, None), left.pop(CONFIDENCE, None)
     ends = [left.pop(column, None) for column in (SOURCE_ID, TARGET_ID)]
     more = left.pop(FIELD, None)
     said = _texts(left.pop("description", None))
-    share = isinstance(sure, float) and 0 <= sure <= 1
     plain = RelationRecord(
         line=line,
         subject=subject,
-        predicate=_text(predicate).strip() or RELATED if predicate is not None else RELATED,
+        predicate=as_text(predicate).strip() or RELATED if predicate is not None else RELATED,
         object=target,
-        confidence=sure if share and sure is not None else 1.0,
+        confidence=sure if isinstance(sure, float) and 0 <= sure <= 1 else 1.0,
         text="\n".join(said) or None,
         attributes=left,
-        subject_id=None if ends[0] is None else _text(ends[0]),
-        object_id=None if ends[1] is None else _text(ends[1]),
+        subject_id=None if ends[0] is None else as_text(ends[0]),
+        object_id=None if ends[1] is None else as_text(ends[1]),
     )
-    yield from _whole(source, line, plain, more)
-
-
-def identity(source: str, line: int, cells: dict[str, Any]) -> Iterator[Record]:
-    """The record of a row of enfold's own table of identities."""
-    left, right = named(cells.get("left")), named(cells.get("right"))
-    same = {"true": True, "false": False}.get(str(cells.get("same")).casefold())
-    if not left or not right or same is None:
-        why = "It does not say of two names whether they are one."
-        yield SetAside(source, line, why, _json(cells))
-        return
-    ids = [cells.get(column) for column in ("left_id", "right_id", "why")]
-    plain = IdentityRecord(line, left, right, same, *(None if i is None else _text(i) for i in ids))
-    yield from _whole(source, line, plain, cells.get(FIELD))
-
-
-def _whole(source: str, line: int, plain: Any, more: Any) -> Iterator[Record]:
-    if not isinstance(more, str):
-        yield plain
-        return
-    try:
-        yield restored(plain, more)
-    except ValueError as error:
-        yield Note(source, line, f"{error}; the other columns are taken.", more)
-        yield plain
-
-
-def named(value: Any) -> str:
-    """A name that is a text or a number, else ""."""
-    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
-        return ""
-    return str(value) if str(value).strip() else ""
+    yield from whole(source, plain, more, "columns")
 
 
 def _texts(value: Any) -> tuple[str, ...]:
     """One text, or each of a list's, which CSV has as JSON; blank ones aside."""
     if isinstance(value, str) and value.startswith("["):
-        try:
-            made = json.loads(value)
-        except (ValueError, RecursionError):
-            made = None
-        if isinstance(made, list) and all(isinstance(part, str) for part in made):
-            value = made
+        texts = listed_texts(value)
+        value = value if texts is None else texts
     parts = value if isinstance(value, list) else [value]
-    return tuple(text for part in parts if part is not None and (text := _text(part)).strip())
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else _json(value)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return tuple(text for part in parts if part is not None and (text := as_text(part)).strip())

@@ -21,7 +21,7 @@ from enfold import folds
 from enfold.errors import Conflict, Invalid, NotFound, Refused
 from enfold.model import Applied, DecidedBy, Entity, Merge, NotApplied, SetAside, Settled
 from enfold.names import Name
-from enfold.ports import Tx
+from enfold.ports import EVERY, Tx
 
 SAME: Final = "same"
 APART: Final = "apart"
@@ -29,18 +29,10 @@ ALIAS: Final = "alias"
 CALLED: Final = "called"
 KINDS: Final = (SAME, APART, ALIAS, CALLED)
 
-RULE: Final = "declared-same"
-"""The rule of a fold that a person made."""
-
 IDENTICAL: Final = "identical"
 
 RUN: Final = "decisions"
 """The kind of the run that takes lines in."""
-
-NO_REASON: Final = "A person said so."
-"""The reason of a decision that was given none."""
-
-_EVERY: Final = 2**62
 
 
 # ---- out ----
@@ -84,11 +76,11 @@ class _Told:
 
 
 def _apart(tx: Tx, told: _Told) -> Iterator[Settled]:
-    for one in tx.decisions.recent(limit=_EVERY):
+    for one in tx.decisions.recent(limit=EVERY):
         left = told.of_key(one.left_key, one.left_sense, one.left_name)
         right = told.of_key(one.right_key, one.right_sense, one.right_name)
         left, right = sorted((left, right), key=lambda s: (s[0].casefold(), *(p or "" for p in s)))
-        why = None if one.why == NO_REASON else one.why
+        why = None if one.why == folds.NO_REASON else one.why
         yield _line(APART, left, right, one.decided_by, one.actor, one.created_at, why)
 
 
@@ -125,7 +117,7 @@ def _overruling(tx: Tx) -> set[int]:
     """The folds that join what is settled apart: each on the way between, for any of them may be
     the last to be made again."""
     found: set[int] = set()
-    for one in tx.decisions.recent(limit=_EVERY):
+    for one in tx.decisions.recent(limit=EVERY):
         left, right = (
             next((row for row in tx.entities.by_key(key) if row.sense == sense), None)
             for key, sense in ((one.left_key, one.left_sense), (one.right_key, one.right_sense))
@@ -137,9 +129,7 @@ def _overruling(tx: Tx) -> set[int]:
 
 def _unsaid(line: Settled) -> str:
     """The reason of a fold that was given none."""
-    if line.kind == ALIAS:
-        return f"“{line.left}” was declared another name of “{line.right}”."
-    return f"“{line.left}” and “{line.right}” were said to be one."
+    return (folds.declared if line.kind == ALIAS else folds.said_same)(line.left, line.right)
 
 
 def _called(tx: Tx, told: _Told) -> Iterator[Settled]:
@@ -360,7 +350,7 @@ class _Run:
             right.id,
             decided_by=line.decided_by,
             actor=line.who,
-            why=line.why or NO_REASON,
+            why=line.why or folds.NO_REASON,
             at=line.at,
         )
         self._told.add(made)
@@ -411,13 +401,13 @@ class _Run:
         raise _Unknown("unknown", f"The graph does not know “{name}”{such}; nothing was made.")
 
     def _fold(self, line: Settled, left: Entity, right: Entity) -> Merge:
-        by_rule = line.decided_by is DecidedBy.RULE
+        said = IDENTICAL if line.decided_by is DecidedBy.RULE else folds.DECLARED_SAME
         return folds.fold(
             self._tx,
             left,
             right,
             decided_by=line.decided_by,
-            rule=folds.DECLARED if line.kind == ALIAS else IDENTICAL if by_rule else RULE,
+            rule=folds.DECLARED if line.kind == ALIAS else said,
             score=1.0,
             reason=line.why or _unsaid(line),
             actor=line.who,

@@ -17,28 +17,22 @@ the text unit says is kept under ``text_unit:ID``, with a digest by which an exp
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from enfold.errors import Invalid
-from enfold.formats import parquet, table
+from enfold.formats import csvrows, parquet
 from enfold.formats.columns import is_vector
-from enfold.formats.graphrag_rows import (
-    OWNER,
-    TextUnit,
-    entity,
-    identity,
-    named,
-    relation,
-    typed,
-)
-from enfold.formats.graphrag_written import write_folder
-from enfold.formats.source import Source, opened
+from enfold.formats.graphrag.rows import OWNER, entity, relation, typed
+from enfold.formats.graphrag.written import write_folder
+from enfold.formats.held import Held
+from enfold.formats.identities import identity
+from enfold.formats.source import Source, files_in, opened
+from enfold.formats.storable import CHANGED, is_storable
+from enfold.formats.textunits import TextUnit
+from enfold.formats.values import as_text, named
 from enfold.model import Note, Record, SetAside
 
 NAME: Final = "graphrag"
@@ -47,9 +41,7 @@ ENTITIES: Final = "entities"
 RELATIONSHIPS: Final = "relationships"
 TEXT_UNITS: Final = "text units"
 IDENTITIES: Final = "identities"
-
-FILES: Final = 1_000
-"""Files of a folder that are looked at."""
+UNREADABLE: Final = "unreadable"
 
 _OF_ENTITIES = frozenset({"type", "description", "text_unit_ids", "degree"})
 _OF_RELATIONSHIPS = frozenset({"description", "weight", "text_unit_ids"})
@@ -59,19 +51,28 @@ _OF_TEXT_UNITS = frozenset(
 _OWN = frozenset({"text_unit_ids", "human_readable_id", *_OF_TEXT_UNITS})
 
 
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """A table in CSV: what is between its cells, its columns, and which table it is."""
+
+    delimiter: str
+    columns: tuple[str, ...]
+    kind: str
+
+
 # ---- what a file is ----
 
 
 def recognises(head: bytes, path: Path | None = None) -> bool:
     """Whether these first bytes begin a Parquet file, whatever is in it, or a table in CSV with
     columns that only GraphRAG gives."""
-    return head.startswith(parquet.MAGIC) or _csv_layout(head) is not None
+    return head.startswith(parquet.MAGIC) or _layout(head) is not None
 
 
 def relations_alone(head: bytes) -> bool:
     """Whether a table in CSV is one of relationships. What Parquet holds stands at its end."""
-    layout = _csv_layout(head)
-    return layout is not None and _kind(layout.columns) == RELATIONSHIPS
+    layout = _layout(head)
+    return layout is not None and layout.kind == RELATIONSHIPS
 
 
 def recognises_folder(path: Path) -> bool:
@@ -94,40 +95,28 @@ def _kind(columns: Sequence[str]) -> str:
     return ENTITIES if named and has & _OF_ENTITIES else ""
 
 
-def _csv_layout(head: bytes) -> table.Layout | None:
-    """The columns of a table in CSV; as a text has any columns, only GraphRAG's own tell."""
-    text = head.decode("utf-8", "surrogateescape").lstrip("\ufeff \r\n")
-    for delimiter in table.DELIMITERS:
-        try:
-            columns = next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
-        except csv.Error:
-            continue
-        columns = [column.strip() for column in columns]
+def _layout(head: bytes) -> _Layout | None:
+    """The layout of a table in CSV; as a text has any columns, only GraphRAG's own tell."""
+    for delimiter in csvrows.DELIMITERS:
+        columns = tuple(column.strip() for column in csvrows.header(head, delimiter))
         kind = _kind(columns)
         if kind and kind != IDENTITIES and _OWN & set(columns):
-            return table.Layout("rows", delimiter, tuple(columns), {})
+            return _Layout(delimiter, columns, kind)
     return None
 
 
 def _tables(folder: Path) -> Iterator[tuple[str, Path]]:
-    """(kind, file) of each table in a folder, by name; a file that can't be read is passed by
-    unless it is Parquet, which is read to say so."""
-    for path in sorted(folder.iterdir(), key=lambda path: path.name)[:FILES]:
-        if not path.is_file():
-            continue
-        try:
-            with path.open("rb") as file:
-                head = file.read(16 * 1024)
-        except OSError:
-            continue
+    """(kind, file) of each table in a folder, by name; Parquet that can't be read is of the kind
+    ``UNREADABLE``."""
+    for path, head in files_in(folder):
         if head.startswith(parquet.MAGIC):
             try:
                 kind = _kind(parquet.names(path))
             except Invalid:
-                kind = "unreadable"
+                kind = UNREADABLE
         else:
-            layout = _csv_layout(head)
-            kind = _kind(layout.columns) if layout else ""
+            layout = _layout(head)
+            kind = layout.kind if layout else ""
         if kind:
             yield kind, path
 
@@ -141,7 +130,7 @@ def read(source: Source) -> Iterator[Record]:
     Raises:
         Invalid: ``unrecognised_format``.
     """
-    layout = _csv_layout(source.head)
+    layout = _layout(source.head)
     if layout is None:
         raise _no_table(source.name, ())
     kind = _only(source.name, layout.columns)
@@ -168,7 +157,7 @@ def _columns(path: Path) -> tuple[str, ...]:
         if file.read(4) in parquet.MAGIC:
             return parquet.names(path)
     with opened(path) as source:
-        layout = _csv_layout(source.head)
+        layout = _layout(source.head)
         return layout.columns if layout else ()
 
 
@@ -206,7 +195,7 @@ def _folder(folder: Path) -> Iterator[Record]:
         for kind, path in tables:
             if kind == TEXT_UNITS:
                 yield from texts.take(path.name, _rows(path))
-            elif kind == "unreadable":
+            elif kind == UNREADABLE:
                 yield _unread(path)
         for wanted in (ENTITIES, RELATIONSHIPS, IDENTITIES):
             for kind, path in tables:
@@ -233,12 +222,12 @@ def _rows(path: Path) -> _Rows:
         yield from parquet.rows(path)
         return
     with opened(path) as source:
-        if layout := _csv_layout(source.head):
+        if layout := _layout(source.head):
             yield from _csv_rows(source, layout)
 
 
-def _csv_rows(source: Source, layout: table.Layout) -> _Rows:
-    for row in table._rows(source, layout):
+def _csv_rows(source: Source, layout: _Layout) -> _Rows:
+    for row in csvrows.rows(source, layout.delimiter, len(layout.columns)):
         if isinstance(row, SetAside):
             yield row
         else:
@@ -270,9 +259,8 @@ def _told(name: str, row: parquet.Row, told: set[str]) -> Iterator[Note]:
             told.add(column)
             why = f"The column {column!r} holds vectors, which are made from the texts: not kept."
             yield Note(name, row.line, why, column)
-        if isinstance(value, str) and "\0" in value:
-            why = "Characters that no text can hold (NUL) are now U+FFFD."
-            yield Note(name, row.line, why, value)
+        if not is_storable(value):
+            yield Note(name, row.line, CHANGED, as_text(value))
 
 
 class _Texts:
@@ -280,8 +268,8 @@ class _Texts:
     where each one is, by its id."""
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile("w+b")  # noqa: SIM115  # closed with this
-        self._at: dict[str, tuple[int, int, str]] = {}  # offset, line, source
+        self._held = Held()
+        self._at: dict[str, tuple[int, int, str]] = {}  # place, line, source
         self._owned: dict[int, list[str]] = {}
         self._first: dict[str, list[str]] = {}
 
@@ -289,7 +277,7 @@ class _Texts:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._file.close()
+        self._held.close()
 
     def take(self, source: str, rows: _Rows) -> Iterator[SetAside]:
         """Keep the texts of a table; what is none is set aside."""
@@ -301,7 +289,7 @@ class _Texts:
             unit_id, text = named(cells.pop("id", None)), cells.pop("text", None)
             if not unit_id or not isinstance(text, str) or not text.strip():
                 why = "The text unit has no id or no text."
-                yield SetAside(source, row.line, why, json.dumps(cells, ensure_ascii=False))
+                yield SetAside(source, row.line, why, as_text(cells))
             elif unit_id in self._at:
                 why = f"Another text unit has the id {unit_id!r}."
                 yield SetAside(source, row.line, why, text)
@@ -315,8 +303,7 @@ class _Texts:
             self._owned.setdefault(owner, []).append(unit_id)
         elif isinstance(entities, list) and entities and isinstance(entities[0], str):
             self._first.setdefault(entities[0], []).append(unit_id)
-        self._at[unit_id] = (self._file.seek(0, io.SEEK_END), line, source)
-        self._file.write(json.dumps([text, cells]).encode() + b"\n")
+        self._at[unit_id] = (self._held.add([text, cells]), line, source)
 
     def claimed(self, line: int, cells: dict[str, Any]) -> list[TextUnit]:
         """The texts of an entity that no entity before had: those that are its own by row, else
@@ -336,15 +323,13 @@ class _Texts:
                 found.append(self._read(unit_id, at[0]))
         return found
 
-    def _read(self, unit_id: str, offset: int) -> TextUnit:
-        self._file.seek(offset)
-        text, beside = json.loads(self._file.readline())
-        return TextUnit(unit_id, text, beside)
+    def _read(self, unit_id: str, place: int) -> TextUnit:
+        return TextUnit(unit_id, *self._held.at(place))
 
     def left(self) -> Iterator[SetAside]:
         """The texts that no entity has."""
-        for unit_id, (offset, line, source) in self._at.items():
-            text = self._read(unit_id, offset).text
+        for unit_id, (place, line, source) in self._at.items():
+            text = self._read(unit_id, place).text
             yield SetAside(source, line, "No entity lists this text unit.", text)
 
 

@@ -12,16 +12,15 @@ the ``text`` and the ``id``.
 
 from __future__ import annotations
 
-import io
-import json
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from enfold.formats.columns import is_vector
-from enfold.formats.graphrag_rows import TEXT_UNIT, TextUnit
-from enfold.formats.remainder import FIELD, restored
+from enfold.formats.held import Held
+from enfold.formats.remainder import FIELD, whole
+from enfold.formats.textunits import PREFIX, TextUnit
+from enfold.formats.values import as_text, is_share
 from enfold.intake import RELATED
 from enfold.model import EntityRecord, Note, Record, RelationRecord, SetAside
 
@@ -94,8 +93,7 @@ class Graph:
         self.source = source
         self._ends: dict[str, _End] = {}
         self._told: set[str] = set()
-        self._later = tempfile.TemporaryFile("w+b")  # noqa: SIM115  # closed with this
-        self._texts = tempfile.TemporaryFile("w+b")  # noqa: SIM115
+        self._later, self._texts = Held(), Held()
         self._at: dict[str, tuple[int, int]] = {}
         self._implied = 0
 
@@ -126,7 +124,7 @@ class Graph:
         elif _is_made(thing.labels, left):
             self._know(thing, _End("", "", "aside"))
             why = "A community or a saga that a program made of the graph is no thing of it."
-            yield SetAside(self.source, thing.line, why, _json(left))
+            yield SetAside(self.source, thing.line, why, as_text(left))
         else:
             yield from self._entity(thing, left)
 
@@ -149,23 +147,11 @@ class Graph:
         if plain is None:
             self._know(thing, _End("", "", "aside"))
             why = "It has no property that names it: a name, title, label or id that is a text."
-            yield SetAside(self.source, thing.line, why, _json(left))
+            yield SetAside(self.source, thing.line, why, as_text(left))
             return
-        record, told = self._whole(plain, more)
-        end = plain.foreign_id or thing.keys[0]
-        self._know(thing, _End(plain.name, end))
-        yield from told
+        self._know(thing, _End(plain.name, plain.foreign_id or thing.keys[0]))
         if more != END:
-            yield record
-
-    def _whole(self, plain: Any, more: Any) -> tuple[Any, list[Note]]:
-        if not isinstance(more, str) or more == END:
-            return plain, []
-        try:
-            return restored(plain, more), []
-        except ValueError as error:
-            why = f"{error}; the other properties are taken."
-            return plain, [Note(self.source, plain.line, why, more)]
+            yield from whole(self.source, plain, more, "properties")
 
     # ---- texts ----
 
@@ -174,12 +160,10 @@ class Graph:
         beside = {key: value for key, value in left.items() if key != name}
         said = {"labels": list(thing.labels), **beside}
         unit_id = beside.get(UUID) or beside.get("id") or thing.id or thing.keys[0]
-        self._at[thing.keys[0]] = (self._texts.seek(0, io.SEEK_END), thing.line)
-        self._texts.write(json.dumps([str(unit_id), text, said]).encode() + b"\n")
+        self._at[thing.keys[0]] = (self._texts.add([str(unit_id), text, said]), thing.line)
 
-    def _text(self, offset: int) -> TextUnit:
-        self._texts.seek(offset)
-        return TextUnit(*json.loads(self._texts.readline()))
+    def _text(self, place: int) -> TextUnit:
+        return TextUnit(*self._texts.at(place))
 
     def _told_by(self, link: Link, text: _End, thing: _End) -> Iterator[Record]:
         """The first thing linked with a text has it as its observation."""
@@ -193,7 +177,7 @@ class Graph:
             name=thing.name,
             observations=(unit.text,),
             foreign_id=thing.id or None,
-            attributes={TEXT_UNIT + unit.id: unit.attribute()},
+            attributes={PREFIX + unit.id: unit.attribute()},
         )
 
     # ---- links ----
@@ -204,14 +188,14 @@ class Graph:
             yield from self._linked(link)
             return
         said = [link.line, link.type, link.start, link.end, link.properties, link.names]
-        self._later.write(json.dumps(said).encode() + b"\n")
+        self._later.add(said)
 
     def _linked(self, link: Link) -> Iterator[Record]:
         start = self._ends.get(link.start) or _End(link.names[0], link.names[0])
         end = self._ends.get(link.end) or _End(link.names[1], link.names[1])
         kinds = {start.kind, end.kind}
         if "aside" in kinds:
-            said = _json({"type": link.type, **link.properties})
+            said = as_text({"type": link.type, **link.properties})
             yield SetAside(self.source, link.line, "One of its two ends was set aside.", said)
         elif kinds == {"text"}:
             self._implied += 1
@@ -221,19 +205,18 @@ class Graph:
         else:
             left, told = self._kept(link)
             more = left.pop(FIELD, None)
-            record, noted = self._whole(relation(link, left, start, end), more)
-            yield from [*told, *noted, record]
+            yield from told
+            plain = relation(link, left, start, end)
+            yield from whole(self.source, plain, more, "properties")
 
     def finish(self) -> Iterator[Record]:
         """What waited: links, by the ids of ends that nothing names; and texts of nothing."""
-        self._later.seek(0)
-        for line in self._later:
-            number, kind, start, end, properties, names = json.loads(line)
-            link = Link(number, kind, start, end, properties, tuple(names))
+        for line, kind, start, end, properties, names in self._later:
+            link = Link(line, kind, start, end, properties, tuple(names))
             yield from self._linked(link)
-        for offset, line_number in self._at.values():
+        for place, line in self._at.values():
             why = "Nothing is linked with this text."
-            yield SetAside(self.source, line_number, why, self._text(offset).text)
+            yield SetAside(self.source, line, why, self._text(place).text)
         if self._implied:
             why = (
                 f"{self._implied:,} links of texts, with each other or with further things, are "
@@ -347,13 +330,12 @@ def relation(link: Link, properties: dict[str, Any], start: _End, end: _End) -> 
     if held not in ("", "description"):
         places["text"] = held
     sure = left.get(CONFIDENCE)
-    share = isinstance(sure, (int, float)) and not isinstance(sure, bool) and 0 <= sure <= 1
     return RelationRecord(
         line=link.line,
         subject=start.name,
         predicate=predicate,
         object=end.name,
-        confidence=float(left.pop(CONFIDENCE)) if share else 1.0,
+        confidence=float(left.pop(CONFIDENCE)) if is_share(sure) else 1.0,
         text=left.pop(held) if held else None,
         attributes=left | ({PLACES: places} if places else {}),
         subject_id=start.id or None,
@@ -363,10 +345,6 @@ def relation(link: Link, properties: dict[str, Any], start: _End, end: _End) -> 
 
 def _is_text(value: object) -> bool:
     return isinstance(value, str) and bool(value.strip())
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 @dataclass

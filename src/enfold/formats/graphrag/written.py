@@ -8,32 +8,33 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from enfold.formats import parquet
+from enfold.formats import parquet, textunits
 from enfold.formats.columns import INTEGER, NUMBER, TEXT, TEXTS, TRUTH, Columns
-from enfold.formats.graphrag_rows import (
+from enfold.formats.graphrag.rows import (
     ALIASES,
     CONFIDENCE,
-    DIGEST,
     OWNER,
     PREDICATE,
     SOURCE_ID,
     TARGET_ID,
-    TEXT_UNIT,
-    TextUnit,
-    digest,
     entity,
-    identity,
     relation,
     typed,
 )
-from enfold.formats.remainder import FIELD, JOINT, UNSTORABLE, remainder, storable
+from enfold.formats.identities import COLUMNS, cells_of
+from enfold.formats.remainder import FIELD, JOINT, remainder
+from enfold.formats.storable import storable
+from enfold.formats.textunits import TextUnit, digest
 from enfold.intake import RELATED, statement
-from enfold.model import EntityRecord, IdentityRecord, RelationRecord, Written
+from enfold.model import EntityRecord, RelationRecord, Written
+
+if TYPE_CHECKING:
+    from enfold.formats import Pieces
 
 ENTITIES: Final = "entities.parquet"
 RELATIONSHIPS: Final = "relationships.parquet"
@@ -69,15 +70,7 @@ _TEXT_UNIT: Final = {
     "relationship_ids": TEXTS,
     "covariate_ids": TEXTS,
 }
-_IDENTITY: Final = {
-    "left": TEXT,
-    "right": TEXT,
-    "same": TRUTH,
-    "left_id": TEXT,
-    "right_id": TEXT,
-    "why": TEXT,
-    FIELD: TEXT,
-}
+_IDENTITY: Final = dict.fromkeys(COLUMNS, TEXT) | {"same": TRUTH}
 _SAID: Final = frozenset({"id", "title", "name", "type", "description"})
 _STATED: Final = frozenset({"source", "target", "description"})
 _TEXT: Final = frozenset({"id", "text", "title", "name"})
@@ -85,7 +78,7 @@ _ELSEWHERE: Final = frozenset({"community", "source", "target", "text", "left", 
 """Columns that would make a table look like another."""
 
 
-def write_folder(pieces: Callable[[], Iterable[Written]], folder: Path) -> None:
+def write_folder(pieces: Pieces, folder: Path) -> None:
     """Write the tables into a folder: entities and relationships, text units and identities where
     there are some. The names of relations' ends and the ids of text units are held."""
     shape = _Shape()
@@ -111,30 +104,16 @@ class _Shape:
 
     def see(self, piece: Written) -> None:
         if isinstance(piece, EntityRecord):
-            self.entities.see(_beside(piece))
-            for _, value in _units(piece):
+            self.entities.see(textunits.without(piece))
+            for _, _, beside in textunits.kept_with(piece):
                 self.texts = True
-                self.units.see(value)
+                self.units.see(beside)
         elif isinstance(piece, RelationRecord):
             self.relations.see(piece.attributes)
             self.degrees[piece.subject] += 1
             self.degrees[piece.object] += 1
         else:
             self.identities = True
-
-
-def _beside(record: EntityRecord) -> dict[str, Any]:
-    kept = record.attributes.items()
-    return {key: value for key, value in kept if not key.startswith(TEXT_UNIT)}
-
-
-def _units(record: EntityRecord) -> Iterator[tuple[str, dict[str, Any]]]:
-    """(id, what is kept of it) of each text unit that an entity says it has."""
-    for key, value in record.attributes.items():
-        if key.startswith(TEXT_UNIT) and isinstance(value, dict) and DIGEST in value:
-            unit_id = key.removeprefix(TEXT_UNIT)
-            if unit_id.strip() and not UNSTORABLE.search(unit_id):
-                yield unit_id, {name: v for name, v in value.items() if name != DIGEST}
 
 
 class _Tables:
@@ -161,7 +140,7 @@ class _Tables:
         elif isinstance(piece, RelationRecord):
             self._relation(piece)
         elif self._identities is not None:
-            self._identities.add(_identity(piece))
+            self._identities.add(cells_of(piece))
 
     def _count(self, table: str) -> int:
         self._rows[table] += 1
@@ -174,7 +153,7 @@ class _Tables:
         degree = self._shape.degrees[record.name]
         made: dict[str, Any] = {"human_readable_id": row - 1, "text_unit_ids": []}
         made |= {"frequency": 0, "degree": degree}
-        cells = made | self._shape.entities.cells(_beside(record))
+        cells = made | self._shape.entities.cells(textunits.without(record))
         cells["id"] = storable(own_id) if own_id else _made_id("entity", row, record.name)
         cells["title"] = storable(record.name)
         if record.type is not None:
@@ -196,8 +175,7 @@ class _Tables:
         if self._units is None:
             return said, units
         cells = self._shape.units.cells
-        for unit_id, beside in _units(record):
-            wanted = record.attributes[TEXT_UNIT + unit_id][DIGEST]
+        for unit_id, wanted, beside in textunits.kept_with(record):
             text = next((text for text in said if digest(text) == wanted), "")
             if text.strip() and storable(text) == text and unit_id not in self._written:
                 self._written.add(unit_id)
@@ -229,16 +207,6 @@ class _Tables:
                 cells[column] = storable(end)
         _finish(cells, record, relation("", record.line, typed(cells)))
         self._relations.add(cells)
-
-
-def _identity(record: IdentityRecord) -> dict[str, Any]:
-    cells: dict[str, Any] = {"same": record.same}
-    for name in ("left", "right", "left_id", "right_id", "why"):
-        value = getattr(record, name)
-        if value is not None:
-            cells[name] = storable(value)
-    _finish(cells, record, identity("", record.line, cells))
-    return cells
 
 
 def _finish(cells: dict[str, Any], record: Any, read: Iterable[Any], laid: Any = ()) -> None:

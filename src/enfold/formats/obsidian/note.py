@@ -1,37 +1,26 @@
-"""An Obsidian vault: a folder of Markdown notes that link to one another.
+"""A note of a vault as records: an entity and what it is linked to.
 
-Each note is an entity: its file's name is the name, its path in the vault the foreign id, so that
-two notes of one name stay two. ``aliases`` and ``type`` come from its front matter, whose other
-properties are kept. Paragraphs, list entries and code blocks become observations, as written, with
-the heading above them in front. Links are relations: of the predicate ``links to``, or of the name
-of the property or of the field (``uses:: [[Postgres]]``) they stand in. What a link shows
-(``[[Postgres|the database]]``) is no alias.
-
-Read are the ``.md`` files of the folder and of those below, hidden ones and templates aside. No
-link of the file system is followed, so that nothing outside is read and nothing twice. The paths of
-all notes are held, and one note at a time.
+``aliases`` and ``type`` come from its front matter, whose other properties are kept. Paragraphs,
+list entries and code blocks become observations, as written, with the heading above them in front.
+Links are relations: of the predicate ``links to``, or of the name of the property or of the field
+(``uses:: [[Postgres]]``) they stand in. What a link shows (``[[Postgres|the database]]``) is no
+alias.
 """
 
 from __future__ import annotations
 
-import json
-import os
 import re
-import stat
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
-from enfold.errors import Invalid
-from enfold.formats import frontmatter
-from enfold.formats.frontmatter import FrontMatter, Unreadable, storable
-from enfold.formats.source import LINE_LIMIT, SHOWN
+from enfold.formats.obsidian import frontmatter
+from enfold.formats.obsidian.folder import SUFFIX, Vault, folded, name_of, without_suffix
+from enfold.formats.obsidian.frontmatter import FrontMatter, Unreadable
+from enfold.formats.source import SHOWN
+from enfold.formats.storable import CHANGED, is_storable, storable
 from enfold.model import EntityRecord, Note, Record, RelationRecord, SetAside
-
-NAME: Final = "obsidian"
 
 LINKS: Final = "links to"
 """The predicate of a link that stands in no field."""
@@ -42,15 +31,6 @@ LONGEST: Final = 4_000
 CODE_LONGEST: Final = 100_000
 """Most characters of a block of code, which is left whole; a longer one is set aside."""
 
-LOOKED_AT: Final = 5_000
-"""Files that are looked at to tell whether a folder is a vault."""
-
-SUFFIX: Final = ".md"
-
-_ATTACHED: Final = frozenset(
-    "png jpg jpeg gif bmp svg webp avif heic pdf mp3 m4a wav ogg flac 3gp mp4 webm mov mkv ogv "
-    "canvas base excalidraw csv json docx xlsx pptx zip html".split()
-)
 _WIKI: Final = re.compile(r"!?\[\[([^\[\]|#^\n]{0,1000})(?:[|#^][^\[\]\n]{0,2000})?\]\]")
 _MARKDOWN: Final = re.compile(r"\]\([ \t]*(?:<([^<>\n]{1,1000})>|([^()\s<>]{1,1000}))")
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
@@ -71,32 +51,10 @@ _SIGNS: Final = re.compile(r"`+|%%|<!--")
 _DECORATION: Final = "*_~ \t"
 
 
-# ---- what a folder is ----
-
-
-def recognises_folder(path: Path) -> bool:
-    """Whether the folder is a vault: it has Obsidian's own folder, or notes with front matter or
-    with links among the first files in it."""
-    if (path / ".obsidian").is_dir():
-        return True
-    for looked_at, found in enumerate(_walk(path, [])):
-        if looked_at > LOOKED_AT:
-            return False
-        if found.endswith(SUFFIX) and _looks_like_a_note(path / found):
-            return True
-    return False
-
-
-def _looks_like_a_note(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            head = file.read(8_192).decode("utf-8", "replace")
-    except OSError:
-        return False
-    if frontmatter.OPENING.match(head):
-        return True
-    return bool(_WIKI.search(head)) or any(
-        _is_note_path(a or b) for a, b in _MARKDOWN.findall(head)
+def has_links(text: str) -> bool:
+    """Whether a text links to notes."""
+    return bool(_WIKI.search(text)) or any(
+        _is_note_path(first or other) for first, other in _MARKDOWN.findall(text)
     )
 
 
@@ -104,176 +62,9 @@ def _is_note_path(target: str) -> bool:
     return target.partition("#")[0].lower().endswith(SUFFIX) and not _SCHEME.match(target)
 
 
-# ---- the notes of a vault ----
-
-
-@dataclass(frozen=True, slots=True)
-class Vault:
-    """The notes of a folder.
-
-    Attributes:
-        root: the folder, with its own links resolved.
-        notes: the path of each note in it, with ``/`` between, sorted.
-        aside: what was left out, and why.
-    """
-
-    root: Path
-    notes: tuple[str, ...]
-    aside: tuple[SetAside, ...]
-    _named: dict[str, list[str]] = field(default_factory=dict, repr=False)
-    _others: frozenset[str] = frozenset()
-
-    def named(self, name: str) -> list[str]:
-        """The notes whose file has that name, in any case."""
-        return self._named.get(_folded(name), [])
-
-    def target(self, written: str, source: str) -> list[str] | None:
-        """The notes that a link may mean, one where it is plain; None where it means no note."""
-        path = _folded(written.strip().replace("\\", "/"))
-        path = path.removesuffix(SUFFIX)
-        if path.startswith(("./", "../")):
-            path = _folded(os.path.normpath(os.path.join(os.path.dirname(source), path)))
-        path = path.strip("/")
-        name = path.rpartition("/")[2]
-        if not name:
-            return None
-        ends = [note for note in self._named.get(name, ()) if _ends_with(note, path)]
-        if not ends and (name in self._others or name.rpartition(".")[2] in _ATTACHED):
-            return None if "." in name else []
-        if len(ends) > 1:
-            whole = [note for note in ends if _folded(_without_suffix(note)) == path]
-            beside = [n for n in ends if os.path.dirname(n) == os.path.dirname(source)]
-            ends = whole or beside or ends
-        return ends
-
-    def read(self, note: str) -> bytes:
-        """The bytes of a note.
-
-        Raises:
-            OSError: it is gone, no regular file any more, or may not be read.
-            ValueError: it is too large.
-        """
-        return read_bytes(self.root / note)
-
-
-def read_bytes(path: Path) -> bytes:
-    """A regular file's bytes, no link followed. Raises as ``Vault.read``."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-    with os.fdopen(os.open(path, flags), "rb") as file:
-        about = os.fstat(file.fileno())
-        if not stat.S_ISREG(about.st_mode):
-            raise OSError(0, "it is no regular file")
-        if about.st_size > LINE_LIMIT:
-            raise ValueError(f"it has {about.st_size:,} bytes; at most {LINE_LIMIT:,} are read")
-        return file.read(LINE_LIMIT + 1)
-
-
-def vault(path: Path) -> Vault:
-    """The notes of a folder, by their names alone.
-
-    Raises:
-        Invalid: ``no_such_file`` where there is no folder; ``no_notes`` where it holds none.
-    """
-    if not path.is_dir():
-        raise Invalid("no_such_file", f"There is no folder {path}; check the path.", path=str(path))
-    root = path.resolve()
-    aside: list[SetAside] = []
-    left_out = _templates(root)
-    notes, others = [], set()
-    named: dict[str, list[str]] = {}
-    for found in sorted(_walk(root, aside)):
-        if not found.lower().endswith(SUFFIX):
-            others.add(_folded(found.rpartition("/")[2]))
-        elif any(found.startswith(folder) for folder in left_out):
-            continue
-        elif storable(found) != found:
-            shown = found.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
-            aside.append(SetAside(root.name, 0, "The file's name is not UTF-8.", shown))
-        else:
-            notes.append(found)
-            named.setdefault(_folded(name_of(found)), []).append(found)
-    aside += [Note(root.name, 0, "Templates are no notes; left out.", f) for f in sorted(left_out)]
-    if not notes:
-        raise Invalid(
-            "no_notes",
-            f"{path} holds no Markdown notes (files that end in .md); name the folder of a vault.",
-            path=str(path),
-        )
-    return Vault(root, tuple(notes), tuple(aside), named, frozenset(others))
-
-
-def name_of(note: str) -> str:
-    """What a note is called: its file's name."""
-    return _without_suffix(note.rpartition("/")[2])
-
-
-def _without_suffix(path: str) -> str:
-    return path[: -len(SUFFIX)] if path.lower().endswith(SUFFIX) else path
-
-
-def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold()
-
-
-def _ends_with(note: str, path: str) -> bool:
-    whole = _folded(_without_suffix(note))
-    return whole == path or whole.endswith("/" + path)
-
-
-def _walk(root: Path, aside: list[SetAside]) -> Iterator[str]:
-    """The path of every regular file below, with ``/`` between; hidden ones aside."""
-    waiting = [""]
-    while waiting:
-        folder = waiting.pop()
-        try:
-            found = sorted(os.scandir(root / folder), key=lambda entry: entry.name)
-        except OSError as error:
-            why = f"The folder can't be read: {error.strerror or error}."
-            aside.append(SetAside(root.name, 0, why, folder))
-            continue
-        for entry in found:
-            if entry.name.startswith("."):
-                continue
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_symlink():
-                why = "It is a link of the file system, which is not followed."
-                aside.append(Note(root.name, 0, why, storable(path)))
-            elif entry.is_dir(follow_symlinks=False):
-                waiting.append(path)
-            elif entry.is_file(follow_symlinks=False):
-                yield path
-
-
-def _templates(root: Path) -> set[str]:
-    """The folders that Obsidian's own settings name as those of templates, with ``/`` behind."""
-    found = set()
-    for setting, key in (
-        ("templates.json", "folder"),
-        ("plugins/templater-obsidian/data.json", "templates_folder"),
-    ):
-        try:
-            said = json.loads(read_bytes(root / ".obsidian" / setting))
-            folder = said[key].strip("/") if isinstance(said, dict) else ""
-        except (OSError, ValueError, KeyError, AttributeError, RecursionError):
-            continue
-        if folder and (root / folder).is_dir():
-            found.add(folder + "/")
-    return found
-
-
-# ---- reading ----
-
-
-def read_path(path: Path) -> Iterator[Record]:
-    """The records of a vault, note by note in the order of their paths.
-
-    Raises:
-        Invalid: as ``vault``.
-    """
-    found = vault(path)
-    yield from found.aside
-    for note in found.notes:
-        yield from _Reading(found, note).records()
+def read(found: Vault, path: str) -> Iterator[Record]:
+    """The records of the note of that path: what is said of the file, the entity, its relations."""
+    yield from _Reading(found, path).records()
 
 
 def decoded(raw: bytes) -> tuple[str, str]:
@@ -336,7 +127,7 @@ class _Reading:
         yield from self._relations.values()
 
     def _text(self) -> tuple[str, bool]:
-        why, shown = "", ""
+        why = ""
         try:
             text, why = decoded(self._vault.read(self._note))
         except OSError as error:
@@ -344,11 +135,11 @@ class _Reading:
         except ValueError as error:
             why = f"The note is not read: {error}."
         if why:
-            self._set_aside(0, why, shown)
+            self._set_aside(0, why, "")
             return "", False
-        if "\0" in text:
-            self._differs(0, "NUL characters, which no text can hold, are now U+FFFD.", "")
-        return text.replace("\0", "\ufffd"), True
+        if not is_storable(text):
+            self._differs(0, CHANGED, "")
+        return storable(text), True
 
     def _front(self, text: str) -> tuple[FrontMatter, str, int]:
         """(what the front matter says, the text below it, the number of its first line)"""
@@ -462,7 +253,7 @@ class _Reading:
             subject_id=self._note,
             object_id=object_id,
         )
-        self._relations.setdefault((predicate, object_id or _folded(name)), made)
+        self._relations.setdefault((predicate, object_id or folded(name)), made)
 
     # ---- observations ----
 
@@ -483,7 +274,7 @@ class _Reading:
 
 def _bare(target: str) -> str:
     """The name of a note that does not exist, from the link to it."""
-    return _without_suffix(target.strip().strip("/").rpartition("/")[2])
+    return without_suffix(target.strip().strip("/").rpartition("/")[2])
 
 
 # ---- links ----
