@@ -16,6 +16,7 @@ from enfold import answers, cards, folds
 from enfold.cards import Edge, Filter, Held, Open, deal, sentence
 from enfold.errors import Error
 from enfold.model import DecidedBy
+from enfold.names import Name
 from enfold.store import SqliteStore, open_store
 from tests.test_conflicts import ask, fold, mention, mint
 from tests.test_store import whole_scans
@@ -532,6 +533,7 @@ def test_one_answer_for_all_never_joins_two_things_of_one_name(store: SqliteStor
     with store.write() as tx:
         (theme,) = mint(tx, "Zen Gardens")
         plugin = tx.entities.add(Name.of("Zen Gardens"), type=None, sense=1)
+        assert plugin is not None
         (other,) = mint(tx, "Zen Garden")
         suggest(tx, (theme, other), (plugin, other))
         done = answers.answer_all(tx, Filter("spelling"), same=True)

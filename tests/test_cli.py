@@ -68,7 +68,9 @@ READS = {
     "explain": ["a", "b", "--db", "none.db"],
     **{
         name: CALLS[name]
-        for name in "conflicts merges apart find search related show export status check runs".split()
+        for name in (
+            "conflicts merges apart find search related show export status check runs".split()
+        )
     },
 }
 

@@ -128,7 +128,8 @@ def read_names(rows: Sequence[Spelled], rule_set: str) -> Read:
         if spelled:
             forms.add(place, name)
     hashes = np.array(letters, dtype=np.uint64)
-    return Read(Keyed.of(offers), Keyed.of(seeks), hashes, forms.written(), Counter(words), initials)
+    counts = Counter(words)
+    return Read(Keyed.of(offers), Keyed.of(seeks), hashes, forms.written(), counts, initials)
 
 
 def rule_pairs(
