@@ -31,8 +31,12 @@ from enfold.names import Name
 from enfold.ports import Progress, Spelled
 
 CHUNK = 50_000
-"""Names read, and pairs ruled, in one task: large enough to hide a task's cost, small enough to
+"""Names read in one task: large enough to hide a task's cost, small enough to
 show progress and to bound what one holds."""
+
+PAIRS = 50_000
+"""Pairs ruled in one task: more would read fewer names twice, and leave one process waiting for the
+other at the end."""
 
 INDEX_PARTS = 16
 """Parts the name index is sorted in, so that only one of them is held twice."""
@@ -220,12 +224,12 @@ class Survey:
 
     def propose(self, context: Context) -> Iterator[Batch]:
         """Rule every candidate and yield what is asked, batch by batch."""
-        candidates = self.candidates()
+        candidates = _rarer_first(self.candidates(), len(self._rows))
         total = len(candidates)
 
         def parts() -> Iterator[tuple[list[Spelled], list[int], list[int], Context]]:
-            for at in range(0, total, CHUNK):
-                part = candidates[at : at + CHUNK]
+            for at in range(0, total, PAIRS):
+                part = candidates[at : at + PAIRS]
                 left, right = part >> np.uint64(32), part & np.uint64(0xFFFFFFFF)
                 places, mine = np.unique(np.concatenate([left, right]), return_inverse=True)
                 order.append(places)
@@ -308,6 +312,17 @@ class Survey:
             found.append(forms.within(close))
             self._progress("comparing spellings", len(found) - 1, len(groups))
         return forms.of_names(np.unique(np.concatenate(found)))
+
+
+def _rarer_first(candidates: U64, names: int) -> U64:
+    """The candidates in an order in which most names stand in one task alone: by the one of each
+    two that stands in fewer pairs."""
+    left, right = (candidates >> np.uint64(32)).astype(np.int64), candidates & np.uint64(0xFFFFFFFF)
+    right = right.astype(np.int64)
+    pairs_of = np.bincount(left, minlength=names) + np.bincount(right, minlength=names)
+    rarer = np.where(pairs_of[left] <= pairs_of[right], left, right)
+    ordered: U64 = candidates[np.argsort(rarer, kind="stable")]
+    return ordered
 
 
 def _begin(registered: Mapping[str, pairs.Registered]) -> None:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing
+from itertools import repeat
 from typing import Any, Final, NamedTuple
 
 from enfold.asked import Asked, Columns
@@ -352,19 +353,16 @@ class Suggestions:
         root_of = self._entities.absorbed()
         shut = self._conflicts.pending_pairs().union(self._decisions.apart_roots())
         low, high, pairs = columns.between(root_of, shut)
-        mentions = self._mentions(root_of)
-        weights = map(min, map(mentions, low.tolist()), map(mentions, high.tolist()))
+        mentions, roots = self._mentions(root_of), (low.tolist(), high.tolist())
+        weights = map(min, *(map(mentions.get, side, repeat(0)) for side in roots))
+        rule = map(pairs.rules.__getitem__, pairs.rule.tolist())
+        rows = (column.tolist() for column in (pairs.score, pairs.left, pairs.right))
         for index in _INDEXES:
             self._sql.run(f"DROP INDEX {index}")
         self._sql.run("DELETE FROM open_pair")
         self._sql.run_many(
             f"INSERT INTO open_pair ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                (*roots, weight, score, left, right, rule)
-                for *roots, weight, (left, right, rule, score) in zip(
-                    low.tolist(), high.tolist(), weights, pairs.rows(), strict=True
-                )
-            ),
+            zip(*roots, weights, *rows, rule, strict=True),
         )
         for index, columns_of in _INDEXES.items():
             self._sql.run(f"CREATE INDEX {index} ON {columns_of}")
@@ -382,9 +380,9 @@ class Suggestions:
             WHERE name = 'settled'"""
         )
 
-    def _mentions(self, root_of: dict[int, int]) -> Callable[[int], int]:
-        """Every root's mentions. A row without others under it is counted in one pass over an
-        index; rows of one cluster may share a memory, and are counted together."""
+    def _mentions(self, root_of: dict[int, int]) -> dict[int, int]:
+        """The mentions of every root that has any. A row without others under it is counted in one
+        pass over an index; rows of one cluster may share a memory, and are counted together."""
         counts: dict[int, int] = dict(
             self._sql.stream(
                 """SELECT m.asserted_id, count(DISTINCT m.memory_id) FROM mention m
@@ -393,7 +391,7 @@ class Suggestions:
             )
         )
         counts.update(self._entities.mention_counts(list(set(root_of.values()))))
-        return lambda root: counts.get(root, 0)
+        return counts
 
     # ---- reading ----
 
