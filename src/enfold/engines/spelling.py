@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -253,22 +254,53 @@ def left_over(forms: Forms, dropped: int, id_bits: int) -> Iterator[U64]:
             yield packed(values, None if free is None else free[i] & free[j])
 
 
+def _left(group: tuple[Forms, int]) -> int:
+    """How many texts are left over at most."""
+    forms, dropped = group
+    count, length = forms.codes.shape
+    if dropped < 2:
+        return count * (length if dropped else 1)
+    return count * (length * (length - 1) // 2 if length <= ONE_PLACE else length - 1)
+
+
+def _joined(parts: Sequence[Iterator[U64]], most: int) -> U64:
+    """One array of all, sorted. It is by far the largest thing a task holds, so it is made once."""
+    packed = np.empty(most, dtype=np.uint64)
+    size = 0
+    for part in chain.from_iterable(parts):
+        packed[size : size + part.size] = part
+        size += part.size
+    packed = packed[:size]
+    packed.sort()
+    return packed
+
+
+_BLOCK = 1 << 22
+"""Keys looked at together: what is made beside them stays small."""
+
+
+def _shared(packed: U64, id_bits: int) -> U64:
+    """Those of sorted keys whose hash another one has, each once."""
+    kept = [np.empty(0, np.uint64)]
+    limit = np.uint64(1 << id_bits)
+    for start in range(0, packed.size, _BLOCK):
+        block = packed[max(0, start - 1) : start + _BLOCK + 1]
+        same = (block[1:] ^ block[:-1]) < limit
+        member = np.zeros(block.size, dtype=np.bool_)
+        member[1:] |= same
+        member[:-1] |= same
+        kept.append(block[member])
+    return np.unique(np.concatenate(kept))  # blocks share their edges
+
+
 def neighbours(groups: list[tuple[Forms, int]], id_bits: int) -> U64:
     """Pairs of form ids that leave one text, packed as lower id << 32 | higher, sorted, once each.
 
     ``groups`` are (forms, letters dropped) that all leave texts of one length.
     """
-    keys = [part for forms, dropped in groups for part in left_over(forms, dropped, id_bits)]
-    if not keys:
-        return np.empty(0, dtype=np.uint64)
-    packed = np.concatenate(keys)
-    del keys
-    if not packed.size:
-        return packed
-    packed.sort()
-    packed = packed[np.concatenate(([True], packed[1:] != packed[:-1]))]
+    parts = [left_over(forms, dropped, id_bits) for forms, dropped in groups]
+    packed = _shared(_joined(parts, sum(map(_left, groups))), id_bits)
     hashes, ids = packed >> np.uint64(id_bits), packed & np.uint64((1 << id_bits) - 1)
-    del packed
     found = []
     at = np.flatnonzero(hashes[1:] == hashes[:-1])
     step = 1
