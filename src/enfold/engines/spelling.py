@@ -257,7 +257,7 @@ def left_over(forms: Forms, dropped: int, id_bits: int) -> Iterator[U64]:
 def _left(group: tuple[Forms, int]) -> int:
     """How many texts are left over at most."""
     forms, dropped = group
-    count, length = forms.codes.shape
+    count, length = map(int, forms.codes.shape)
     if dropped < 2:
         return count * (length if dropped else 1)
     return count * (length * (length - 1) // 2 if length <= ONE_PLACE else length - 1)
