@@ -1,5 +1,7 @@
 """What it takes to settle a graph: cards against pairs, with a reviewer who makes no mistake.
 
+Cards are counted twice: stars alone, and with the single pairs gathered in lists.
+
 Give the files of a graph, or of a labelled set: a CSV with ``mention`` and ``entity_id`` (as
 ER-KG-Bench has), a CSV with ``name`` and ``truth`` (as generate.py writes), or a JSON document of
 ``entities`` with ``canonical`` and ``aliases``. Where truth is known the reviewer answers by it.
@@ -18,7 +20,7 @@ import json
 import sys
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -56,6 +58,8 @@ class Settled:
 
 def labelled(path: Path) -> list[Row] | None:
     """The rows of a labelled set; None for a graph without truth."""
+    if path.is_dir():
+        return None
     head = path.open("rb").read(4096)
     if path.suffix == ".csv":
         with path.open(encoding="utf-8", newline="") as file:
@@ -111,19 +115,19 @@ class _Undo(Exception):
     """Rolls back what a reviewer did, so that the next one finds the graph as it was."""
 
 
-def by_cards(graph: Any, same: Same) -> Settled:
+def by_cards(graph: Any, same: Same, *, lists: bool) -> Settled:
     """Card by card, each answered as the keys allow: at once where all are the same or none is,
     else by marking the fewer."""
     from enfold import answers, cards
 
     def review(tx: Any) -> Settled:
         shown = keys = folded = 0
-        while found := cards.cards(tx, limit=1):
+        while found := list(cards.stream(tx, limit=1, lists=lists)):
             card = found[0]
-            centre = card.centre.id
-            yes = [leaf.side.id for leaf in card.leaves if same(leaf.side.id, centre)]
-            no = [leaf.side.id for leaf in card.leaves if leaf.side.id not in yes]
-            among = not yes and not any(same(one.left_id, one.right_id) for one in card.beside)
+            yes = [one for one, pair in zip(card.asked, card.pairs, strict=True) if same(*pair)]
+            no = [one for one in card.asked if one not in yes]
+            beside = card.beside if card.kind == "star" else ()
+            among = not yes and not any(same(one.left_id, one.right_id) for one in beside)
             done = answers.answer(tx, card, same=yes, apart=no, among=among)
             shown += 1
             keys += 1 + (min(len(yes), len(no)) if yes and no else 0)
@@ -160,8 +164,8 @@ def _rolled_back(graph: Any, review: Callable[[Any], Settled]) -> Settled:
 
 
 def disjoint(pairs: Iterable[tuple[int, int]]) -> int:
-    """How many of the pairs share no entity with each other: no cards round one entity each could
-    be fewer. Rare entities first; the true maximum may be higher."""
+    """How many of the pairs share no entity with each other: no stars could be fewer. Rare entities
+    first; the true maximum may be higher."""
     near: dict[int, set[int]] = defaultdict(set)
     for low, high in pairs:
         near[low].add(high)
@@ -184,17 +188,25 @@ def figures(path: str, first: int = 0) -> dict[str, Any]:
         told: dict[str, Any] = {
             "entities": tx.entities.count_live(),
             "pairs": len(edges),
-            "cards": sum(1 for _ in cards.deal(cards.Held(edges))),
+            "stars": sum(1 for _ in cards.deal(cards.Held(edges))),
+            "cards": sum(1 for _ in cards.gather(cards.deal(cards.Held(edges)))),
             "unbounded": sum(1 for _ in cards.deal(cards.Held(edges), leaves=1 << 30)),
+            "rules": len({edge.rule for edge in edges}),
             "least": disjoint(edge.pair for edge in edges),
         }
     if truth is None:
-        told["apart"] = asdict(by_cards(graph, lambda one, other: False))
-        told["same"] = asdict(by_cards(graph, lambda one, other: True))
+        for which, lists in (("stars", False), ("cards", True)):
+            told[f"apart_{which}"] = asdict(by_cards(graph, lambda *_: False, lists=lists))
+            told[f"same_{which}"] = asdict(by_cards(graph, lambda *_: True, lists=lists))
         return told
     known = truth
-    told["by_cards"] = asdict(by_cards(graph, lambda one, other: known[one] == known[other]))
-    told["by_pairs"] = asdict(by_pairs(graph, lambda one, other: known[one] == known[other]))
+
+    def same(one: int, other: int) -> bool:
+        return known[one] == known[other]
+
+    told["by_cards"] = asdict(by_cards(graph, same, lists=True))
+    told["by_stars"] = asdict(by_cards(graph, same, lists=False))
+    told["by_pairs"] = asdict(by_pairs(graph, same))
     return told
 
 
@@ -226,9 +238,29 @@ def _table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
 
 def show(results: Sequence[tuple[str, dict[str, Any]]]) -> None:
     _table(
-        ("graph", "entities", "open pairs", "cards", "of pairs", "no fewer than", "unbounded"),
+        (
+            "graph",
+            "entities",
+            "open pairs",
+            "rules",
+            "no fewer stars",
+            "unbounded",
+            "stars",
+            "with lists",
+            "of pairs",
+        ),
         [
-            (name, f["entities"], f["pairs"], f["cards"], _shares(f), f["least"], f["unbounded"])
+            (
+                name,
+                f["entities"],
+                f["pairs"],
+                f["rules"],
+                f["least"],
+                f["unbounded"],
+                f["stars"],
+                f["cards"],
+                _shares(f),
+            )
             for name, f in results
         ],
     )
@@ -236,38 +268,30 @@ def show(results: Sequence[tuple[str, dict[str, Any]]]) -> None:
     if known:
         print("A reviewer who knows the truth")
         _table(
-            ("graph", "pairs", "cards", "of open pairs", "keys", "duplicates", "pair keys each",
-             "card keys each"),
-            list(_known(known)),
+            ("graph", "duplicates", "pairs asked", "stars shown", "with lists", "keys, pairs",
+             "stars", "with lists", "a duplicate, pairs", "stars", "with lists"),
+            [(name, *_known(f)) for name, f in known],
         )  # fmt: skip
-    unknown = [(name, f) for name, f in results if "apart" in f]
+    unknown = [(name, f) for name, f in results if "apart_cards" in f]
     if unknown:
         print("Truth not known: cards where every answer is apart, and where every one is same")
         _table(
-            ("graph", "open pairs", "all apart", "of pairs", "all same", "of pairs"),
-            [(name, f["pairs"], *_bound(f, "apart"), *_bound(f, "same")) for name, f in unknown],
+            ("graph", "open pairs", "apart, stars", "with lists", "same, stars", "with lists"),
+            [(name, f["pairs"], *(f[which]["cards"] for which in _BOUNDS)) for name, f in unknown],
         )
 
 
-def _known(results: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[tuple[object, ...]]:
-    for name, told in results:
-        cards, pairs = Settled(**told["by_cards"]), Settled(**told["by_pairs"])
-        share = cards.cards / told["pairs"] if told["pairs"] else 0.0
-        yield (
-            name,
-            pairs.cards,
-            cards.cards,
-            f"{share:.2f}",
-            cards.keys,
-            cards.folded,
-            f"{pairs.per_duplicate or 0:.2f}",
-            f"{cards.per_duplicate or 0:.2f}",
-        )
+_BOUNDS: Final = ("apart_stars", "apart_cards", "same_stars", "same_cards")
 
 
-def _bound(told: dict[str, Any], which: str) -> tuple[int, str]:
-    cards = told[which]["cards"]
-    return cards, f"{cards / told['pairs']:.2f}" if told["pairs"] else "–"
+def _known(told: dict[str, Any]) -> tuple[object, ...]:
+    ways = [Settled(**told[f"by_{way}"]) for way in ("pairs", "stars", "cards")]
+    return (
+        ways[0].folded,
+        *(way.cards for way in ways),
+        *(way.keys for way in ways),
+        *(f"{way.per_duplicate or 0:.2f}" for way in ways),
+    )
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import enfold
 from enfold import answers, cards, folds
-from enfold.cards import Edge, Filter, Held, Open, deal, sentence
+from enfold.cards import Edge, Filter, Held, Open, deal, gather, sentence
 from enfold.errors import Error
 from enfold.model import DecidedBy
 from enfold.names import Name
@@ -86,6 +86,95 @@ def test_no_entity_is_a_leaf_of_two_cards_at_a_time(pairs: set[Pair]) -> None:
 def test_what_is_passed_over_is_not_dealt(pairs: set[Pair], passed: set[Pair]) -> None:
     dealt = [edge.pair for star in deal(held(pairs), passed=passed) for edge in star.edges]
     assert sorted(dealt) == sorted(pairs - passed)
+
+
+ruled = st.dictionaries(
+    st.tuples(st.integers(1, 30), st.integers(1, 30)).filter(lambda p: p[0] < p[1]),
+    st.sampled_from(["spelling", "person", "place"]),
+    max_size=40,
+)
+
+
+def held_by_rule(rules: dict[Pair, str]) -> Held:
+    edges = [Edge(low, high, 1, 0.5, low, high, rule) for (low, high), rule in rules.items()]
+    return Held(sorted(edges, key=lambda edge: edge.rank))
+
+
+@settings(deadline=None)
+@given(ruled, st.integers(0, 9), st.integers(1, 9))
+def test_every_pair_is_on_one_card_and_a_list_is_of_one_rule_and_shares_no_entity(
+    rules: dict[Pair, str], ahead: int, lines: int
+) -> None:
+    stars = list(deal(held_by_rule(rules)))
+    groups = list(gather(iter(stars), ahead=ahead, lines=lines))
+    dealt = [edge.pair for group in groups for star in group for edge in star.edges]
+    assert sorted(dealt) == sorted(rules)
+    for group in groups:
+        if len(group) == 1:
+            continue
+        edges = [edge for star in group for edge in star.edges]
+        assert len(edges) == len(group) <= lines
+        assert len({edge.rule for edge in edges}) == 1
+        assert len({end for edge in edges for end in edge.pair}) == 2 * len(edges)
+    # Each comes where its first star was dealt, and none sooner than those before it.
+    firsts = [stars.index(group[0]) for group in groups]
+    assert firsts == sorted(firsts)
+    assert groups == [] or groups[0][0] is stars[0]
+
+
+def test_so_many_pairs_ahead_are_looked_at_and_no_more() -> None:
+    rules = {(n, n + 1): "rare" if n == 1 else "common" for n in range(1, 4_001, 2)}
+    asked = 0
+
+    def counted() -> Iterator[Any]:
+        nonlocal asked
+        for star in deal(held_by_rule(rules)):
+            asked += 1
+            yield star
+
+    groups = gather(counted(), ahead=50)
+    assert len(next(groups)) == 1
+    assert asked == 51
+    assert [len(next(groups)) for _ in range(5)] == [9] * 5
+    assert asked == 51  # those held are enough
+    next(groups)
+    assert asked < 60
+
+
+def test_single_pairs_of_one_rule_come_together_where_the_first_stood(store: SqliteStore) -> None:
+    with store.write() as tx:
+        rows = mint(tx, *(f"name{n:02}x" for n in range(12)))
+        a, b, c, d, e, f, g, h, i, j, *_ = rows
+        pairs = [(a, b, "spelling"), (c, d, "person"), (e, f, "spelling"), (g, h, "person")]
+        tx.suggestions.replace_for([], [(*p, 0.9 - n / 10) for n, p in enumerate(pairs)])
+        suggest_star = [(i, j, "spelling", 0.3), (i, rows[10], "spelling", 0.2)]
+        tx.suggestions.replace_for([i], suggest_star)
+        found = list(cards.stream(tx, limit=9))
+        assert [(card.kind, card.rule, len(card.pairs)) for card in found] == [
+            ("list", "spelling", 2),
+            ("list", "person", 2),
+            ("star", "spelling", 2),
+        ]
+        assert found[0].pairs == ((a, b), (e, f))
+        assert cards.count(tx, lists=True) == (6, 3)
+        assert cards.count(tx) == (6, 5)
+        assert len(list(cards.stream(tx, limit=9, lists=False))) == 5
+        rest = list(cards.stream(tx, limit=9, passed=found[0].pairs))
+        assert [card.pairs for card in rest] == [card.pairs for card in found[1:]]
+        assert [card.kind for card in cards.stream(tx, limit=9, around=i)] == ["star"]
+
+
+def test_a_list_is_round_the_names_that_survive(store: SqliteStore) -> None:
+    with store.write() as tx:
+        a, b, c, d = mint(tx, "abcde", "abcdef", "vwxyz", "vwxyzz")
+        mention(tx, a, 2)
+        mention(tx, d, 3)
+        suggest(tx, (a, b), (c, d))
+        (card,) = cards.stream(tx, limit=9)
+        assert isinstance(card, cards.ListCard)
+        assert [line.centre.id for line in card.lines] == [line.keeps for line in card.lines]
+        assert {line.centre.id for line in card.lines} == {a, d}
+        assert card.without(card.lines[0]) is card.lines[1]
 
 
 def test_cards_are_dealt_from_the_queue_and_from_what_waits_alike(store: SqliteStore) -> None:
@@ -497,6 +586,166 @@ def test_what_changed_since_the_card_was_shown_is_told_and_nothing_is_done(
     with refused("card_changed"):
         ring.answer_card(card, same=[leaf.id])
     assert state(ring) == before
+
+
+# ---- lists ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lines() -> Iterator[enfold.Graph]:
+    """Four pairs of one rule, of which no two share an entity."""
+    with enfold.open(":memory:", actor="ann") as graph:
+        for name in LINES:
+            graph.remember(f"{name} is here.", mentions=[name])
+        graph.resolve(backup=False)
+        yield graph
+
+
+LINES = (
+    "Marlowe Quarry",
+    "Marlowe Quary",
+    "Bellwether Junction",
+    "Bellwether Junktion",
+    "Thornbury Lighthouse",
+    "Thornburry Lighthouse",
+    "Copperfield Observatory",
+    "Coperfield Observatory",
+)
+
+
+def list_of(graph: enfold.Graph) -> cards.ListCard:
+    (card,) = graph.deal()
+    assert isinstance(card, cards.ListCard)
+    assert len(card.lines) == 4
+    return card
+
+
+def test_one_answer_folds_every_line_of_a_list_and_one_undo_takes_it_back(
+    lines: enfold.Graph,
+) -> None:
+    card, before = list_of(lines), state(lines)
+    done = lines.answer_card(card, same=card.asked)
+    folded = {(merge.absorbed_id, merge.canonical_id) for merge in done.merges}
+    assert folded == {(line.asked[0], line.centre.id) for line in card.lines}
+    assert lines.count_cards() == (0, 0)
+    assert len(lines.undo_answer().merges) == 4
+    assert state(lines) == before
+    with refused("no_answer"):
+        lines.undo_answer()
+    assert lines.check().clean
+
+
+def test_some_lines_are_folded_others_kept_apart_and_the_rest_stays_asked(
+    lines: enfold.Graph,
+) -> None:
+    card = list_of(lines)
+    one, two, three, _ = card.asked
+    done = lines.answer_card(card, same=[two], apart=[one, three])
+    assert [merge.absorbed_id for merge in done.merges] == [two]
+    assert {decision.id for decision in lines.apart()} == set(done.decisions)
+    assert len(done.decisions) == 2
+    (left,) = lines.deal()
+    assert left.pairs == card.pairs[3:]
+    assert left.kind == "star"
+
+
+def test_all_different_on_a_list_settles_its_lines_alone(lines: enfold.Graph) -> None:
+    card = list_of(lines)
+    done = lines.answer_card(card, apart=card.asked, among=True)
+    assert len(done.decisions) == 4
+    assert lines.count_cards() == (0, 0)
+
+
+@pytest.mark.parametrize("what", ["fold", "apart", "rename", "retype", "alias", "delete"])
+def test_lines_that_changed_are_told_and_nothing_is_done(lines: enfold.Graph, what: str) -> None:
+    card = list_of(lines)
+    line = card.lines[1]
+    leaf = line.leaves[0].side
+    if what == "fold":
+        lines.merge(leaf.id, line.centre.id)
+    elif what == "apart":
+        lines.keep_apart(leaf.id, line.centre.id)
+    elif what == "rename":
+        lines.rename(leaf.id, "Countess")
+    elif what == "retype":
+        lines.retype(line.centre.id, "ship")
+    elif what == "alias":
+        lines.alias(line.centre.id, "Enchantress")
+    else:
+        lines.delete(leaf.id)
+    before = state(lines)
+    with pytest.raises(Error) as told:
+        lines.answer_card(card, same=card.asked)
+    assert told.value.code == "card_changed"
+    assert f"“{leaf.name}” ~ “{line.centre.name}”" in str(told.value)
+    assert "Nothing was answered" in str(told.value)
+    assert card.lines[0].centre.name not in str(told.value)
+    assert state(lines) == before
+    # The other lines can be answered as they are.
+    done = lines.answer_card(card, same=[card.asked[0]], apart=card.asked[2:])
+    assert (len(done.merges), len(done.decisions)) == (1, 2)
+
+
+def test_what_is_not_on_a_list_is_refused(lines: enfold.Graph) -> None:
+    card, before = list_of(lines), state(lines)
+    first = card.asked[0]
+    for said in (
+        {},
+        {"same": [card.lines[0].centre.id]},
+        {"same": [first], "apart": [first]},
+        {"same": [first], "keep": first},
+    ):
+        with refused("not_on_card"):
+            lines.answer_card(card, **said)
+    assert state(lines) == before
+
+
+def test_a_line_is_answered_as_a_card_of_its_own(lines: enfold.Graph) -> None:
+    card = list_of(lines)
+    line = card.lines[2]
+    done = lines.answer_card(line, same=line.asked, keep=line.asked[0])
+    assert done.merges[0].canonical_id == line.asked[0]
+    left = card.without(line)
+    assert left is not None
+    assert left.pairs == tuple(pair for pair in card.pairs if pair not in line.pairs)
+    assert len(lines.answer_card(left, same=left.asked).merges) == 3
+
+
+@settings(max_examples=30, deadline=None)
+@given(ruled, st.lists(st.tuples(st.integers(0, 9), st.integers(0, 511)), max_size=8))
+def test_answers_to_any_cards_are_taken_back_to_what_was(
+    rules: dict[Pair, str], said: list[tuple[int, int]]
+) -> None:
+    store = open_store(":memory:")
+    with store.write() as tx:
+        rows = mint(tx, *(f"name{n:02}x" for n in range(31)))
+        asked = [(rows[low], rows[high], rule, 0.5) for (low, high), rule in rules.items()]
+        tx.suggestions.replace_for([], asked)
+
+        def seen() -> object:
+            open_now = [edge.pair for edge in Open(tx).ranked()]
+            return [tx.entities.get(row) for row in rows], open_now, tx.decisions.apart_roots()
+
+        before, answered = seen(), 0
+        for place, marks in said:
+            found = list(cards.stream(tx, limit=10))
+            every = sorted(pair for card in found for pair in card.pairs)
+            assert len(every) == len(set(every))
+            if not found:
+                break
+            card = found[place % len(found)]
+            same = [one for at, one in enumerate(card.asked) if marks >> at & 1]
+            apart = [one for one in card.asked if one not in same]
+            try:
+                answers.answer(tx, card, same=same, apart=apart)
+            except Error as error:
+                assert (error.code, card.kind) == ("settled_apart", "star")  # noqa: PT017
+                continue  # refused before anything is written
+            answered += 1
+        for _ in range(answered):
+            answers.undo(tx)
+        assert seen() == before
+    store.close()
 
 
 # ---- many at once --------------------------------------------------------------------------------

@@ -545,6 +545,185 @@ def test_nothing_to_ask_is_said(folder: Path, sit: Sit) -> None:
     assert person.ended() == 0
 
 
+# ---- lists ---------------------------------------------------------------------------------------
+
+
+SITES = (
+    "Marlowe Quarry",
+    "Marlowe Quary",
+    "Bellwether Junction",
+    "Bellwether Junktion",
+    "Thornbury Lighthouse",
+    "Thornburry Lighthouse",
+    "Copperfield Observatory",
+    "Coperfield Observatory",
+)
+
+
+@pytest.fixture
+def sites(folder: Path) -> Path:
+    """Four pairs of one rule, of which no two share an entity."""
+    with enfold.open(folder / "enfold.db") as graph:
+        for name in SITES:
+            graph.remember(f"{name} was seen from afar.", mentions=[enfold.Name.of(name, "site")])
+        for name in SITES[1::2]:
+            graph.remember(f"{name} again.", mentions=[name])
+        graph.resolve(backup=False)
+    return folder / "enfold.db"
+
+
+def rows_of(person: Person) -> list[str]:
+    return [line for line in person.plain().splitlines() if re.match(r"[1-9]  ", line)]
+
+
+def test_single_pairs_of_a_rule_are_one_list_that_one_key_folds(sites: Path, sit: Sit) -> None:
+    person = sit()
+    assert "Card 1 of 1 · 4 open · settled 0" in person.plain()
+    assert len(rows_of(person)) == 4
+    words = " ".join(person.plain().split())
+    assert "Marlowe Quarry (site, 1 mention) ~ Marlowe Quary (site, 2 mentions)" in words
+    assert words.count("(site, 1 mention) ~ ") == 4
+    assert "was seen from afar" in person.plain()
+    person.type("f")
+    assert "Marlowe Quarry → Marlowe Quary" in " ".join(person.plain().split())
+    assert "u takes it back" in " ".join(person.plain().split())
+    assert "Settled 4 (4 folded, 0 apart); 0 open." in person.plain()
+    assert sorted(canonical for _, canonical in folded()) == sorted(SITES[1::2])
+    said("review", "--undo", "1")
+    assert folded() == []
+
+
+def test_the_marked_lines_are_folded_and_the_others_kept_apart_or_left(
+    sites: Path, sit: Sit
+) -> None:
+    person = sit()
+    person.type("13o")
+    assert "Folded" in person.plain()
+    assert "Kept apart" in person.plain()
+    assert (len(folded()), len(apart())) == (2, 2)
+    assert "Nothing is left" in person.plain()
+    with opened() as graph:
+        graph.undo_answer(actor=graph.merges()[0].actor)
+    assert (folded(), apart()) == ([], [])
+    person = sit()
+    person.type("2f")
+    assert len(rows_of(person)) == 3
+    person.type("1a")
+    assert len(rows_of(person)) == 2
+    person.type("u")
+    assert len(rows_of(person)) == 3
+    person.type("u")
+    assert len(rows_of(person)) == 4
+    assert (folded(), apart()) == ([], [])
+    person.type("d")
+    assert len(apart()) == 4
+
+
+def test_a_line_is_viewed_as_a_card_and_the_list_goes_on_without_it(sites: Path, sit: Sit) -> None:
+    person = sit()
+    second, third = rows_of(person)[1:3]
+    person.type("3v2")
+    assert "Is it the same as" in person.plain()
+    assert "back to the list" in person.plain()
+    person.type("v")
+    assert len(rows_of(person)) == 4
+    assert "3 marked" in person.plain()  # the marks stay
+    person.type("v2n1f")
+    assert len(folded()) == 1
+    assert folded()[0][1] == second[3:].split(" (")[0]  # the name that was chosen
+    rows = rows_of(person)
+    assert len(rows) == 3
+    assert rows[1][3:] == third[3:]
+    assert "2 marked" in person.plain()
+    person.type("v1s")
+    assert len(rows_of(person)) == 2
+    person.type("v9")
+    assert "Left as it was." in person.plain()
+    person.type("v1a")
+    assert "Is it the same as" in person.plain()  # the last line is a card
+    person.type("a")
+    assert "Only what you skipped is left" in person.plain()
+    person.type("q")
+    assert (len(folded()), len(apart())) == (1, 2)
+
+
+def test_what_means_nothing_on_a_list_says_what_does(sites: Path, sit: Sit) -> None:
+    from enfold.cli.session import LIST_HELP
+
+    person = sit()
+    person.type("?")
+    for key, _ in LIST_HELP:
+        assert re.search(rf"^ *{re.escape(key)}  ", person.plain(), re.MULTILINE)
+    for key in "nc":
+        person.type(key)
+        assert "View one line first" in person.plain()
+    person.type("9")
+    assert "There are 4 lines to mark." in person.plain()
+    person.type("o")
+    assert "Mark a line first" in person.plain()
+    person.type("v1?")
+    assert "back to the list, without an answer" in person.plain()
+    person.type("q")
+    assert person.ended() == 0
+    assert folded() == []
+
+
+def test_two_reviewers_of_one_list_are_told_of_each_other(sites: Path, sit: Sit) -> None:
+    one, other = sit("--actor", "one"), sit("--actor", "other")
+    one.type("2f")
+    other.type("a")
+    words = " ".join(other.plain().split())
+    assert "changed while this card was looked at: “Bellwether" in words
+    assert "Marlowe" not in words.split("Nothing was answered")[0]
+    assert len(rows_of(other)) == 3
+    assert apart() == []
+    other.type("a")
+    assert len(apart()) == 3
+    assert other.ended() == 0
+    said("review", "--undo", "1", "--actor", "other")
+    assert apart() == []
+    assert len(folded()) == 1
+
+
+def test_lists_can_be_left_out(sites: Path, sit: Sit) -> None:
+    person = sit("--no-lists")
+    assert "Card 1 of 4" in person.plain()
+    assert "Is it the same as" in person.plain()
+    kinds = [card["kind"] for card in told("review", "--no-lists")["page"]]
+    assert kinds == ["star"] * 4
+    page = told("review")
+    assert (page["open"], page["cards"]) == (4, 1)
+    (card,) = page["page"]
+    assert (card["kind"], card["rule"], len(card["lines"])) == ("list", "spelling", 4)
+    assert all(len(line["leaves"]) == 1 for line in card["lines"])
+    said("review", "--export", "questions.csv")
+    assert [row["card"] for row in sheet()] == ["1"] * 4
+    said("review", "--export", "questions.csv", "--force", "--no-lists")
+    assert [row["card"] for row in sheet()] == ["1", "2", "3", "4"]
+    rows = sheet()
+    for row in rows:
+        row["answer"] = "same"
+    assert [one["outcome"] for one in told("review", "--import", written(rows))["told"]] == [
+        "done"
+    ] * 4
+
+
+@pytest.mark.parametrize("columns", [80, 40, 20])
+def test_no_line_of_a_list_is_wider_than_the_terminal(sites: Path, sit: Sit, columns: int) -> None:
+    with opened() as graph:
+        for name in ("Winterbourne " + "long" * 30, "文" * 30, "Quillon Wharf\x1b[31m \u202eA"):
+            for end in ("", "e"):
+                graph.remember(f"{name + end} lies in {'文' * 60}.", mentions=[name + end])
+        graph.resolve(backup=False)
+    person = sit(columns=columns, NO_COLOR="1")
+    assert len(rows_of(person)) > 4
+    shown = person.seen if columns < 40 else person.seen + person.type("?")
+    assert "\x1b" not in shown
+    assert "\u202e" not in shown
+    for line in shown.splitlines():
+        assert cell_len(line) <= columns, line
+
+
 # ---- without a terminal --------------------------------------------------------------------------
 
 
@@ -859,8 +1038,8 @@ def test_a_sheet_is_read_to_what_was_said(graph: Path) -> None:
 
 
 def test_undo_takes_as_many_steps_back_as_asked(graph: Path) -> None:
-    for word in ("A_Lovelace", "Grace_Hopper"):
-        said("review", "--import", written(answered(**{word: "same"})))
+    for words in ({"A_Lovelace": "same"}, {"Grace": "same", "Grace_Hopper": "same"}):
+        said("review", "--import", written(answered(**words)))
     assert len(folded()) == 2
     assert len(told("review", "--undo", "5")) == 2
     assert folded() == []

@@ -13,7 +13,7 @@ guessed; lookup and neighbourhoods follow every fold.
 from __future__ import annotations
 
 from enfold.answers import Answered, Returned, Undone
-from enfold.cards import Card
+from enfold.cards import Card, ListCard
 from enfold.errors import Conflict as ConflictError
 from enfold.errors import Error, Invalid, NotFound, Refused, Unavailable
 from enfold.graph import Graph, evaluate, open, scan
@@ -66,6 +66,7 @@ __all__ = [
     "How",
     "Imported",
     "Invalid",
+    "ListCard",
     "Memory",
     "Mention",
     "Merge",

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from typing import Final
 
 from enfold import conflicts, deferred, stars
-from enfold.cards import Card, Edge, Filter, Leaf, Open, Pair, Side, ordered
+from enfold.cards import AnyCard, Card, Edge, Filter, ListCard, Open, Pair, Side, ordered
 from enfold.errors import Conflict, Invalid, NotFound, Refused
 from enfold.model import Answer, Context, Entity, Merge, Proposal, Run, Verdict
 from enfold.names import Name
@@ -63,7 +63,7 @@ class Undone:
 
 def answer(
     tx: Tx,
-    card: Card,
+    card: AnyCard,
     *,
     same: Collection[int] = (),
     apart: Collection[int] = (),
@@ -74,19 +74,22 @@ def answer(
     """Answer some or all questions of a card. Leaves in neither ``same`` nor ``apart`` stay asked.
 
     Args:
-        same: leaves that are the centre. apart: leaves that are not.
+        same: leaves that are the centre. apart: leaves that are not. On a list each leaf tells its
+            line, and the name of that line's centre survives.
         keep: whose name survives: the centre, or one of ``same``; by default the canonical order
-            among these.
+            among these. On a list nobody's: that is chosen line by line.
         among: the leaves in ``apart`` are different from each other, too: what is open between
-            them is settled along.
+            them is settled along. On a list that is not asked, and nothing more is settled.
 
     Raises:
         Invalid: ``not_on_card``: an id that is no leaf, or is said to be both; nothing is said.
         Conflict: ``card_changed``: a side is not what the card shows, or a question is settled.
         Refused: ``settled_apart``: two of ``same`` are.
     """
-    leaves = {leaf.side.id: leaf for leaf in card.leaves}
-    _must_be_on(card, leaves, same, apart, keep)
+    if isinstance(card, ListCard):
+        return _answer_list(tx, card, same=same, apart=apart, keep=keep, actor=actor)
+    _must_be_on(card, same, apart)
+    _must_survive(card, same, keep)
     edges = _still_open(tx, card, [*same, *apart])
     _must_not_be_apart(tx, card, same)
     keep = keep or _canonical(tx, [card.centre.id, *same])
@@ -103,28 +106,52 @@ def answer(
     return recorder.done()
 
 
-def _must_be_on(
-    card: Card,
-    leaves: Mapping[int, Leaf],
+def _answer_list(
+    tx: Tx,
+    card: ListCard,
+    *,
     same: Collection[int],
     apart: Collection[int],
     keep: int | None,
-) -> None:
+    actor: str | None,
+) -> Answered:
+    _must_be_on(card, same, apart)
+    if keep is not None:
+        raise Invalid(
+            "not_on_card",
+            "A list has no one name that survives; answer the line as a card of its own.",
+            leaves=list(card.asked),
+        )
+    lines = {line.asked[0]: line for line in card.lines}
+    edges = _lines_open(tx, [lines[leaf] for leaf in (*same, *apart)])
+    recorder = _Recorder(tx, actor, card.rule)
+    for leaf in apart:
+        recorder.put(edges[leaf], same=False)
+    for leaf in same:
+        recorder.put(edges[leaf], same=True, keep=lines[leaf].centre.id)
+    return recorder.done()
+
+
+def _must_be_on(card: AnyCard, same: Collection[int], apart: Collection[int]) -> None:
+    leaves = card.asked
     said = [*same, *apart]
     wrong = [one for one in said if one not in leaves]
     if not said or wrong or len(set(said)) != len(said):
         raise Invalid(
             "not_on_card",
-            f"The card asks about {_some(list(leaves))}, each once; "
+            f"The card asks about {_some(leaves)}, each once; "
             f"{_some(wrong) if wrong else 'say'} {'is' if wrong else 'same or apart of one'}"
             f"{' no leaf of it' if wrong else ' or more of them'}.",
             leaves=list(leaves),
         )
+
+
+def _must_survive(card: Card, same: Collection[int], keep: int | None) -> None:
     if keep is not None and keep not in (card.centre.id, *same):
         raise Invalid(
             "not_on_card",
             f"The name of {keep} can't survive: it is neither the centre nor said to be the same.",
-            leaves=list(leaves),
+            leaves=list(card.asked),
         )
 
 
@@ -161,12 +188,37 @@ def _still_open(tx: Tx, card: Card, said: Sequence[int]) -> dict[int, Edge]:
         changed = [leaves[one].side.name for one in said if one not in edges]
         if not changed:
             return edges
-    named = ", ".join(f"“{name}”" for name in changed[:5])
-    raise Conflict(
+    raise _changed([f"“{name}”" for name in changed], changed)
+
+
+def _lines_open(tx: Tx, lines: Sequence[Card]) -> dict[int, Edge]:
+    """The open pair of each of these lines of a list, by its leaf.
+
+    Raises:
+        Conflict: ``card_changed``.
+    """
+    sides = {line.pairs[0]: (line.leaves[0].side, line.centre) for line in lines}
+    roots = [root for pair in sides for root in pair]
+    now, aliases = tx.entities.many(roots), tx.entities.aliases(roots)
+    near = {edge.pair: edge for edge in Open(tx).between(roots)}
+    changed = [
+        both
+        for pair, both in sides.items()
+        if pair not in near or any(_differs(side, now.get(side.id), aliases) for side in both)
+    ]
+    if changed:
+        named = [f"“{one.name}” ~ “{other.name}”" for one, other in changed]
+        raise _changed(named, [side.name for both in changed for side in both])
+    return {line.asked[0]: near[line.pairs[0]] for line in lines}
+
+
+def _changed(named: Sequence[str], names: Sequence[str]) -> Conflict:
+    rest = f" and {len(named) - 5} more" if len(named) > 5 else ""
+    return Conflict(
         "card_changed",
-        f"The graph changed while this card was looked at: {named}. Nothing was answered; look at "
-        "the card again.",
-        changed=changed,
+        f"The graph changed while this card was looked at: {', '.join(named[:5])}{rest}. Nothing "
+        "was answered; look at the card again.",
+        changed=list(names),
     )
 
 

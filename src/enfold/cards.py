@@ -1,21 +1,23 @@
 """Cards: the open questions as a person settles them.
 
 Questions that share an entity are one card: a star round one entity, each leaf asked against it and
-never against another by way of it. What else is open between the leaves stands beside. Cards are
-dealt from what is open now, the weightiest first, and never all at once: the pairs of a large graph
-are streamed, so that the next card of a million pairs costs as much as that of ten.
+never against another by way of it. What else is open between the leaves stands beside. Pairs that
+are left single are a list, those of one rule together: each is asked on its own, and says nothing
+of another. Cards are dealt from what is open now, the weightiest first, and never all at once: the
+pairs of a large graph are streamed, so that the next card of a million pairs costs as much as that
+of ten.
 """
 
 from __future__ import annotations
 
 import heapq
 import re
-from collections import Counter, defaultdict
+from collections import Counter, defaultdict, deque
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol
 
 from enfold import deferred, stars
 from enfold.model import (
@@ -29,6 +31,13 @@ from enfold.ports import Tx
 LEAVES: Final = 9
 """Leaves of one card: what digits can mark, and about what a screen holds. Cards without a bound
 were 1% fewer on the graph with the largest stars (bench/cards.py)."""
+
+LINES: Final = 9
+"""Pairs of one list, for the same two reasons."""
+
+AHEAD: Final = 100
+"""Pairs looked at beyond those of the next card, for what goes on its list. Without a bound there
+were 3% fewer cards on the sparsest graph (bench/cards.py --first 4000)."""
 
 COUNTED: Final = 5_000
 """Up to so many open pairs the cards are counted ahead; of more, only the pairs are."""
@@ -141,11 +150,54 @@ class Card:
     keeps: int
     more: int
     settles: int
+    kind: Literal["star"] = "star"
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
         """The pairs of entities that it asks about."""
         return tuple(ordered(leaf.side.id, self.centre.id) for leaf in self.leaves)
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """What an answer names: its leaves."""
+        return tuple(leaf.side.id for leaf in self.leaves)
+
+    @property
+    def rule(self) -> str:
+        """The rule of its weightiest question."""
+        return self.leaves[0].rule
+
+
+@dataclass(frozen=True, slots=True)
+class ListCard:
+    """Single pairs of one rule, the weightiest first. No two share an entity, and the answer to one
+    says nothing of another.
+
+    Attributes:
+        lines: each pair as a card of one leaf. Its centre is the entity whose name survives.
+    """
+
+    rule: str
+    lines: tuple[Card, ...]
+    kind: Literal["list"] = "list"
+
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The pairs of entities that it asks about."""
+        return tuple(pair for line in self.lines for pair in line.pairs)
+
+    @property
+    def asked(self) -> tuple[int, ...]:
+        """What an answer names: the leaf of each line, which is on no other."""
+        return tuple(leaf for line in self.lines for leaf in line.asked)
+
+    def without(self, line: Card) -> AnyCard | None:
+        """What goes on when one line was seen to by itself; the last line is a card again."""
+        rest = tuple(one for one in self.lines if one is not line)
+        return ListCard(self.rule, rest) if len(rest) > 1 else next(iter(rest), None)
+
+
+AnyCard = Card | ListCard
 
 
 def ordered(one: int, other: int) -> Pair:
@@ -377,13 +429,48 @@ def _star(pool: Pool, edge: Edge, dealt: _Dealt, leaves: int) -> Star | None:
     return max(options, key=lambda star: len(star.edges), default=None)
 
 
+def gather(
+    dealt: Iterable[Star], *, ahead: int = AHEAD, lines: int = LINES
+) -> Generator[tuple[Star, ...], None, None]:
+    """Stars as they are dealt, each alone; but single pairs of one rule that share no entity come
+    together, where the first of them was dealt.
+
+    Args:
+        ahead: how many pairs beyond the first are looked at for more; about as many are held.
+    """
+    source = iter(dealt)
+    held: deque[Star] = deque()
+    while (first := _following(held, source)) is not None:
+        group, entities = [first], set(first.edges[0].pair)
+        passed: list[Star] = []
+        looked = 0
+        while len(first.edges) == 1 and len(group) < lines and looked < ahead:
+            star = _following(held, source)
+            if star is None:
+                break
+            (edge, *more) = star.edges
+            if more or edge.rule != first.edges[0].rule or entities.intersection(edge.pair):
+                passed.append(star)
+                looked += len(star.edges)
+            else:
+                group.append(star)
+                entities.update(edge.pair)
+        held.extendleft(reversed(passed))
+        yield tuple(group)
+
+
+def _following(held: deque[Star], source: Iterator[Star]) -> Star | None:
+    return held.popleft() if held else next(source, None)
+
+
 def count(
-    tx: Tx, which: Filter | None = None, *, around: int | None = None
+    tx: Tx, which: Filter | None = None, *, around: int | None = None, lists: bool = False
 ) -> tuple[int, int | None]:
     """(open pairs, cards they make); None of the latter where there are many pairs.
 
     Args:
         around: only the pairs of this entity, and the cards round it.
+        lists: single pairs are gathered.
     """
     pool = Open(tx, which)
     if around is not None:
@@ -392,7 +479,8 @@ def count(
     pairs = pool.count()
     if pairs > COUNTED:
         return pairs, None
-    return pairs, sum(1 for _ in deal(Held(pool.ranked())))
+    stars_dealt = deal(Held(pool.ranked()))
+    return pairs, sum(1 for _ in (gather(stars_dealt) if lists else stars_dealt))
 
 
 def cards(
@@ -403,13 +491,14 @@ def cards(
     around: int | None = None,
     passed: Collection[Pair] = (),
 ) -> list[Card]:
-    """The first cards of what is open.
+    """The first cards of what is open, a single pair on one of its own.
 
     Args:
         around: only the card round this entity.
         passed: pairs to leave out: those that were skipped.
     """
-    return list(stream(tx, limit=limit, which=which, around=around, passed=passed))
+    found = stream(tx, limit=limit, which=which, around=around, passed=passed, lists=False)
+    return [card for card in found if isinstance(card, Card)]
 
 
 def stream(
@@ -419,14 +508,24 @@ def stream(
     which: Filter | None = None,
     around: int | None = None,
     passed: Collection[Pair] = (),
-) -> Iterator[Card]:
-    """See ``cards``: each is filled in when it is asked for."""
+    lists: bool = True,
+) -> Iterator[AnyCard]:
+    """See ``cards``: each is filled in when it is asked for.
+
+    Args:
+        lists: single pairs are gathered; those of one entity never, which they share.
+    """
     pool = Open(tx, which)
     dealt = deal(pool, passed=passed) if around is None else _of_one(pool, around, passed)
     context = tx.context() or Context()
+    groups = gather(dealt) if lists else ((star,) for star in dealt)
     with closing(dealt):  # a statement half read outlives its transaction
-        for star in islice(dealt, limit):
-            yield _card(tx, pool, star, context)
+        for group in islice(groups, limit):
+            if len(group) == 1:
+                yield _card(tx, pool, group[0], context)
+            else:
+                lines = tuple(_line(tx, pool, star, context) for star in group)
+                yield ListCard(lines[0].rule, lines)
 
 
 def _of_one(pool: Pool, root: int, passed: Collection[Pair]) -> Generator[Star, None, None]:
@@ -438,6 +537,14 @@ def _of_one(pool: Pool, root: int, passed: Collection[Pair]) -> Generator[Star, 
 
 
 # ---- filling in ---------------------------------------------------------------------------------
+
+
+def _line(tx: Tx, pool: Open, star: Star, context: Context) -> Card:
+    """A single pair, round the one whose name survives: the same one on every line of a list."""
+    (edge,) = star.edges
+    entities = tx.entities.many(edge.pair)
+    order = {root: stars.canonical_order(entities[root], entities[root].name) for root in edge.pair}
+    return _card(tx, pool, Star(min(edge.pair, key=order.__getitem__), star.edges), context)
 
 
 def _card(tx: Tx, pool: Open, star: Star, context: Context) -> Card:

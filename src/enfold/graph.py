@@ -43,7 +43,7 @@ from enfold import (
 from enfold import (
     resolve as passes,
 )
-from enfold.cards import Card, Filter
+from enfold.cards import AnyCard, Card, Filter
 from enfold.errors import Invalid, Refused
 from enfold.evaluate import ClusterEvaluation, Evaluation
 from enfold.explain import Explained, explain
@@ -459,17 +459,52 @@ class Graph:
             which = Filter(rule, type)
             return dealt.cards(tx, limit=limit, which=which, around=root, passed=passed)
 
+    def deal(
+        self,
+        *,
+        limit: int = 20,
+        around: str | int | None = None,
+        rule: str | None = None,
+        type: str | None = None,
+        passed: Collection[tuple[int, int]] = (),
+        lists: bool = True,
+    ) -> list[AnyCard]:
+        """As ``cards``; but single pairs of one rule are gathered, up to nine in a list.
+
+        Args:
+            lists: False leaves each single pair on a card of its own.
+
+        Raises:
+            NotFound: ``unknown``. Conflict: ``ambiguous``.
+        """
+        with self._store.read() as tx:
+            root = None if around is None else self._follow(tx, around).entity.id
+            dealing = dealt.stream(
+                tx,
+                limit=limit,
+                which=Filter(rule, type),
+                around=root,
+                passed=passed,
+                lists=lists,
+            )
+            return list(dealing)
+
     def count_cards(
         self,
         *,
         around: str | int | None = None,
         rule: str | None = None,
         type: str | None = None,
+        lists: bool = False,
     ) -> tuple[int, int | None]:
-        """(open pairs, cards they make); None of the latter above ``cards.COUNTED`` pairs."""
+        """(open pairs, cards they make); None of the latter above ``cards.COUNTED`` pairs.
+
+        Args:
+            lists: count them as ``deal`` makes them.
+        """
         with self._store.read() as tx:
             root = None if around is None else self._follow(tx, around).entity.id
-            return dealt.count(tx, Filter(rule, type), around=root)
+            return dealt.count(tx, Filter(rule, type), around=root, lists=lists)
 
     def refill(self) -> list[int]:
         """Fill the queue up to its cap from what waits, as a pass does; the new questions."""
@@ -479,7 +514,7 @@ class Graph:
 
     def answer_card(
         self,
-        card: Card,
+        card: AnyCard,
         *,
         same: Collection[int] = (),
         apart: Collection[int] = (),
@@ -490,8 +525,9 @@ class Graph:
         """Answer some or all questions of a card in one transaction; the rest stays asked.
 
         Args:
-            same: ids of the leaves that are the centre. apart: of those that are not.
-            keep: whose name survives: the centre or one of ``same``.
+            same: ids of the leaves that are the centre; on a list, that of their line. apart: of
+                those that are not.
+            keep: whose name survives: the centre or one of ``same``. Not for a list.
             among: the leaves in ``apart`` are different from each other, too.
 
         Raises:
@@ -560,11 +596,13 @@ class Graph:
         around: str | int | None = None,
         rule: str | None = None,
         type: str | None = None,
+        lists: bool = True,
     ) -> Iterator[str]:
         """So many cards as a sheet to answer (see ``formats.review_sheet``), as pieces of text."""
         with self._store.read() as tx:
             root = None if around is None else self._follow(tx, around).entity.id
-            dealing = dealt.stream(tx, limit=limit, which=Filter(rule, type), around=root)
+            which = Filter(rule, type)
+            dealing = dealt.stream(tx, limit=limit, which=which, around=root, lists=lists)
             yield from review_sheet.write(dealing)
 
     def answer_sheet(

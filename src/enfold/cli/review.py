@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypedDict
 
 import typer
 
@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 SHEET_CARDS = 1_000
 PAGE_CARDS = 20
 LISTED = 20
+
+
+class _Asked(TypedDict):
+    """Which questions, and in what shape."""
+
+    around: str | None
+    rule: str | None
+    type: str | None
+    lists: bool
 
 
 def _interrupted(_: Call) -> str:
@@ -89,11 +98,18 @@ def review(
             "--undo", metavar="N", min=1, max=1_000, help="Take your N latest answers back."
         ),
     ] = 0,
+    no_lists: Annotated[
+        bool,
+        typer.Option(
+            "--no-lists", help="A card for each single pair, no lists.", show_default=False
+        ),
+    ] = False,
 ) -> int | None:
     """Settle the open questions, card by card.
 
-    Questions that share an entity are one card. One key answers it; the queue of 50 is no bound."""
-    asked = {"around": name, "rule": rule, "type": type}
+    Questions that share an entity are one card, single pairs of one rule are a list. One key
+    answers either; the queue of 50 is no bound."""
+    asked: _Asked = {"around": name, "rule": rule, "type": type, "lists": not no_lists}
     if sum(map(bool, (export, import_, undo))) > 1:
         raise typer.BadParameter("Give one of --export, --import and --undo.")
     if dry_run and import_ is None:
@@ -103,11 +119,11 @@ def review(
     if import_ is not None:
         return _import(call, import_, dry_run=dry_run)
     if export is not None:
-        return _export(call, export, limit or SHEET_CARDS, force=force, **asked)
+        return _export(call, export, limit or SHEET_CARDS, force=force, asked=asked)
     if call.terminal.as_json:
-        return _page(call, limit or PAGE_CARDS, **asked)
+        return _page(call, limit or PAGE_CARDS, asked)
     _must_be_a_terminal()
-    return _session(call, **asked)
+    return _session(call, asked)
 
 
 def _must_be_a_terminal() -> None:
@@ -119,7 +135,7 @@ def _must_be_a_terminal() -> None:
         )
 
 
-def _session(call: Call, *, around: str | None, rule: str | None, type: str | None) -> int | None:
+def _session(call: Call, asked: _Asked) -> int | None:
     from enfold.cli.keys import Keys
     from enfold.cli.session import Session
 
@@ -127,38 +143,27 @@ def _session(call: Call, *, around: str | None, rule: str | None, type: str | No
         return Terminal(quiet=call.terminal.quiet, color=call.terminal.color)
 
     with call.graph(write=True) as graph:
-        Session(graph, terminal, Keys(), around=around, rule=rule, type=type).run()
+        Session(graph, terminal, Keys(), **asked).run()
     return None
 
 
-def _page(
-    call: Call, limit: int, *, around: str | None, rule: str | None, type: str | None
-) -> int | None:
+def _page(call: Call, limit: int, asked: _Asked) -> int | None:
     with call.graph() as graph:
-        pairs, cards = graph.count_cards(around=around, rule=rule, type=type)
-        found = graph.cards(limit=limit, around=around, rule=rule, type=type)
+        pairs, cards = graph.count_cards(**asked)
+        found = graph.deal(limit=limit, **asked)
     call.terminal.document({"open": pairs, "cards": cards, "page": found})
     return None
 
 
-def _export(
-    call: Call,
-    out: Path,
-    limit: int,
-    *,
-    force: bool,
-    around: str | None,
-    rule: str | None,
-    type: str | None,
-) -> int | None:
+def _export(call: Call, out: Path, limit: int, *, force: bool, asked: _Asked) -> int | None:
     must_be_free(out, force, Path(call.path))
     with call.graph() as graph:
         rows = -1  # the header is none
         with whole(out) as stream:
-            for line in graph.questions(limit=limit, around=around, rule=rule, type=type):
+            for line in graph.questions(limit=limit, **asked):
                 stream.write(line)
                 rows += 1
-        pairs, _ = graph.count_cards(around=around, rule=rule, type=type)
+        pairs, _ = graph.count_cards(**asked)
     if call.terminal.as_json:
         call.terminal.document({"file": str(out), "questions": rows, "open": pairs})
         return None

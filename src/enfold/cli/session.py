@@ -11,12 +11,12 @@ from rich.text import Text
 from enfold.cli import render
 from enfold.cli.keys import GONE, RESIZED, Ended, Keys
 from enfold.cli.render import text
-from enfold.cli.terminal import Terminal, visible
+from enfold.cli.terminal import LONGEST, Terminal, visible
 from enfold.errors import Error, NotFound, Refused
 
 if TYPE_CHECKING:
     from enfold.answers import Answered, Undone
-    from enfold.cards import Card, Leaf, Side
+    from enfold.cards import AnyCard, Card, Leaf, ListCard, Side
     from enfold.graph import Graph
 
 Done = TypeVar("Done")
@@ -41,12 +41,33 @@ HELP: Final = (
 )
 """The keys, each with what it does."""
 
+LIST_HELP: Final = (
+    ("1-9", "mark a line, or take its mark away"),
+    ("f", "fold: the two of each marked line are the same; of all lines, where none is marked"),
+    ("a", "apart: the two of each marked line are different; of all lines, where none is marked"),
+    ("o", "only on the marked lines are the two the same: fold them, keep the others apart"),
+    ("e", "on all lines except the marked they are: keep the marked apart, fold the others"),
+    ("d", "all are different: the two of every line"),
+    ("v", "view one line as a card of its own, with all that is known: 1-9; v again comes back"),
+    ("b", "one answer for every open question of this list's rule, in the whole graph"),
+    ("s", "skip: these questions come again when the others are done"),
+    *HELP[-3:],
+)
+"""The keys on a list, each with what it does."""
+
+VIEWED: Final = ("v", "back to the list, without an answer")
+
 SHORT: Final = "f fold · a apart · 1-9 mark · s skip · u undo · ? help · q quit"
+LIST_SHORT: Final = "f fold · a apart · 1-9 mark · v view one · s skip · u undo · ? help · q quit"
+VIEW_SHORT: Final = "f fold · a apart · n name · v back to the list · s skip · ? help · q quit"
 MARKED: Final = "f fold them · a apart · o only them fold · e except them · ? help"
 SAFE: Final = "Every answer is kept at once. If one was wrong, u takes it back, today or later."
 
 LISTED: Final = 8
 """Pairs of leaves that are listed; of more, only how many."""
+
+_EVIDENCE_FROM: Final = 60
+"""Columns from which on a line of a list shows what was written about the two."""
 
 _NARROW: Final = 24
 """Columns below which what is wrapped stands no further in than what it belongs to."""
@@ -74,6 +95,7 @@ class Session:
         around: str | None = None,
         rule: str | None = None,
         type: str | None = None,
+        lists: bool = True,
     ) -> None:
         self._graph = graph
         self._make = terminal
@@ -83,9 +105,13 @@ class Session:
         self._asked_around = around
         self._rule = rule
         self._type = type
+        self._lists = lists
         self._passed: set[tuple[int, int]] = set()
         self._marked: set[int] = set()
         self._keep: int | None = None
+        self._viewed = False  # whether the card is a line of a list, looked at by itself
+        self._back = False  # and whether the list comes again as it is
+        self._through: tuple[tuple[int, int], ...] = ()  # the pairs answered or skipped last
         self.done = Progress()
         self.left = False
 
@@ -108,7 +134,7 @@ class Session:
         pairs, _ = self._graph.count_cards(rule=self._rule, type=self._type)
         return text((f"Settled {settled:,}", "bold"), f"{did}; {pairs:,} open.")
 
-    def _next(self) -> Card | None:
+    def _next(self) -> AnyCard | None:
         found = self._deal()
         if found is None and self._around != self._asked_around:
             self._around = self._asked_around
@@ -122,10 +148,16 @@ class Session:
             self._out.hint(text("To look for more: ", render.command("enfold resolve")))
         return found
 
-    def _deal(self) -> Card | None:
-        what = {"rule": self._rule, "type": self._type, "passed": self._passed}
+    def _deal(self) -> AnyCard | None:
         try:
-            found = self._graph.cards(limit=1, around=self._around, **what)  # type: ignore[arg-type]
+            found = self._graph.deal(
+                limit=1,
+                around=self._around,
+                rule=self._rule,
+                type=self._type,
+                passed=self._passed,
+                lists=self._lists,
+            )
         except NotFound:
             if self._around == self._asked_around:
                 raise
@@ -139,7 +171,7 @@ class Session:
 
     # ---- one card ----
 
-    def _one(self, card: Card) -> None:
+    def _one(self, card: AnyCard) -> None:
         self._marked, self._keep = set(), None
         self._show(card)
         self._keys.forget()
@@ -147,16 +179,46 @@ class Session:
             key = self._asked(card)
             if key == RESIZED:
                 self._show(card)
+            elif card.kind == "list" and key == "v":
+                left = self._view(card)
+                if left is None:
+                    return
+                card = left
             elif self._answered(card, key):
                 return
 
-    def _show(self, card: Card) -> None:
+    def _view(self, card: ListCard) -> AnyCard | None:
+        """Look at one line by itself; the list that goes on, or None where the next card is to be
+        dealt."""
+        number = self._number(f"View which line? {_to(len(card.lines))}", 1, len(card.lines))
+        if number is None:
+            return card
+        line = card.lines[number - 1]
+        marked = set(self._marked)
+        self._viewed, self._back, self._through = True, False, ()
+        self._one(line)
+        self._viewed = False
+        left: AnyCard | None = None
+        if self._back:
+            left = card
+        elif self._through == line.pairs:  # nothing else was done that another line rests on
+            left = card.without(line)
+        if left is not None:
+            self._marked, self._keep = marked.intersection(left.asked), None
+            self._show(left)
+            self._keys.forget()
+        return left
+
+    def _show(self, card: AnyCard) -> None:
         self._out = self._make()
-        draw(self._out, card, self._where(), keep=self._keep)
+        if card.kind == "list":
+            draw_list(self._out, card, self._where())
+        else:
+            draw(self._out, card, self._where(), keep=self._keep)
 
     def _where(self) -> str:
         pairs, cards = self._graph.count_cards(
-            around=self._around, rule=self._rule, type=self._type
+            around=self._around, rule=self._rule, type=self._type, lists=self._lists
         )
         settled = self.done.folded + self.done.apart
         behind = len(self.done.answers)
@@ -164,9 +226,10 @@ class Session:
         number = behind + self.done.skipped + 1
         return f"Card {number:,}{of} · {pairs:,} open · settled {settled:,}"
 
-    def _asked(self, card: Card) -> str:
-        names = [str(n) for n, leaf in enumerate(card.leaves, 1) if leaf.side.id in self._marked]
-        said = f"{' '.join(names)} marked · {MARKED}" if names else SHORT
+    def _asked(self, card: AnyCard) -> str:
+        names = [str(n) for n, leaf in enumerate(card.asked, 1) if leaf in self._marked]
+        short = LIST_SHORT if card.kind == "list" else VIEW_SHORT if self._viewed else SHORT
+        said = f"{' '.join(names)} marked · {MARKED}" if names else short
         key = self._key(said)
         return str(int(key)) if key.isdecimal() else key  # digits of any script
 
@@ -183,9 +246,9 @@ class Session:
         self._out.raw(said)
         self._out.flush()
 
-    def _answered(self, card: Card, key: str) -> bool:
+    def _answered(self, card: AnyCard, key: str) -> bool:
         """Do what a key says; whether the next card is to be shown."""
-        leaves = [leaf.side.id for leaf in card.leaves]
+        leaves = list(card.asked)
         marked = [leaf for leaf in leaves if leaf in self._marked]
         others = [leaf for leaf in leaves if leaf not in self._marked]
         if key in (GONE, "q", "Q"):
@@ -193,6 +256,7 @@ class Session:
         elif key == "s":
             self._passed.update(card.pairs)
             self.done.skipped += 1
+            self._through = card.pairs
         elif key.isdecimal() and key != "0":
             return self._mark(card, int(key))
         elif key == "f":
@@ -200,7 +264,7 @@ class Session:
         elif key == "a":
             return self._say(card, apart=marked or leaves)
         elif key in "oe" and not marked:
-            self._out.line("Mark a leaf first: 1-9.")
+            self._out.line(f"Mark a {'line' if card.kind == 'list' else 'leaf'} first: 1-9.")
             return False
         elif key == "o":
             return self._say(card, same=marked, apart=others)
@@ -208,39 +272,47 @@ class Session:
             return self._say(card, same=others, apart=marked)
         elif key == "d":
             return self._say(card, apart=leaves, among=True)
-        elif key == "n":
-            return self._choose_name(card)
-        elif key == "c":
-            return self._turn(card)
         elif key == "b":
             return self._all(card)
         elif key == "u":
             return self._undo()
+        elif key == "n" and card.kind == "star":
+            return self._choose_name(card)
+        elif key == "c" and card.kind == "star":
+            return self._turn(card)
+        elif key in ("n", "c"):
+            self._out.line(f"View one line first: v, then its number; then {key}.")
+            return False
+        elif key == "v" and self._viewed:
+            self._back = True
         else:
-            show_help(self._out)
+            show_help(self._out, LIST_HELP if card.kind == "list" else self._help())
             return False
         return True
 
-    def _mark(self, card: Card, number: int) -> bool:
-        if number > len(card.leaves):
-            there = (
-                f"There are {len(card.leaves)} names" if card.leaves[1:] else "There is one name"
-            )
+    def _help(self) -> Sequence[tuple[str, str]]:
+        return (VIEWED, *HELP) if self._viewed else HELP
+
+    def _mark(self, card: AnyCard, number: int) -> bool:
+        many = len(card.asked)
+        if number > many:
+            what = "line" if card.kind == "list" else "name"
+            there = f"There are {many} {what}s" if many > 1 else f"There is one {what}"
             self._out.line(f"{there} to mark.")
         else:
-            self._marked ^= {card.leaves[number - 1].side.id}
+            self._marked ^= {card.asked[number - 1]}
         return False
 
     def _say(
         self,
-        card: Card,
+        card: AnyCard,
         *,
         same: Sequence[int] = (),
         apart: Sequence[int] = (),
         among: bool = False,
     ) -> bool:
         keep = self._keep if same else None
-        if keep not in (None, card.centre.id, *same):
+        if card.kind == "star" and keep not in (None, card.centre.id, *same):
             self._out.line("The name you chose would not be folded; choose another: n.")
             return False
 
@@ -250,7 +322,9 @@ class Session:
         done = self._tried(give)
         if done is not None:
             self._count(done)
-            for line in told(card, done, apart):
+            self._through = card.pairs
+            lines = told(card, done, apart) if card.kind == "star" else told_list(card, same, apart)
+            for line in lines:
                 self._out.receipt(line)
         return True
 
@@ -291,8 +365,8 @@ class Session:
         self._around = card.leaves[number - 1].side.id
         return True
 
-    def _all(self, card: Card) -> bool:
-        rule = card.leaves[0].rule
+    def _all(self, card: AnyCard) -> bool:
+        rule = card.rule
         every = f"Every open question of the rule {rule}, in the whole graph"
         key = self._key(f"{every}: f fold · a apart · else nothing")
         if key not in ("f", "a"):
@@ -383,6 +457,72 @@ def draw(out: Terminal, card: Card, where: str, *, keep: int | None = None) -> N
     out.line(text(f"Is {each}", of, " the same as ", about, "?"), hang=_hang(out))
 
 
+def draw_list(out: Terminal, card: ListCard, where: str) -> None:
+    """A list, each line numbered: the two names, why they are asked about, and where there is room
+    a few words that were written about each."""
+    out.line()
+    out.line(text((where, "dim")))
+    rule = text((card.rule, "cyan"))
+    out.line(text("Pairs of the rule ", rule, ", each a question of its own"), hang=_hang(out))
+    for number, line in enumerate(card.lines, 1):
+        _row(out, number, line)
+    out.line("Folded, the name on the right survives.", hang=_hang(out))
+    of = text((_to(len(card.lines)), "bold yellow"))
+    each = "On each of " if len(card.lines) > 1 else "On "
+    out.line(text(each, of, ": are the two the same?"), hang=_hang(out))
+
+
+def _row(out: Terminal, number: int, line: Card) -> None:
+    (leaf,) = line.leaves
+    head = text((f"{number}  ", "bold yellow"), _about(leaf.side), " ~ ", _about(line.centre))
+    asked = _compared(leaf, line.centre)
+    why = text((visible(f"{leaf.reason}{asked}", _MESSAGE), "dim"))
+    if out.width is None or head.cell_len + 2 + why.cell_len <= out.width:
+        out.line(text(head, "  ", why))
+    else:
+        out.line(head, hang=3 if _hang(out) else 0)
+        out.line(_fitted(why, max(1, out.width - 3)), indent=3)
+    if out.width is None or out.width >= _EVIDENCE_FROM:
+        written = _written(leaf.side, line.centre, (out.width or 2 * LONGEST) - 3)
+        if written.plain:
+            out.line(written, indent=3)
+
+
+def _about(side: Side) -> Text:
+    about = [render.cut(side.type)] if side.type else []
+    about.append(render.count(side.mentions, "mention"))
+    return text(render.name(side.name), (f" ({', '.join(about)})", "dim"))
+
+
+def _fitted(line: Text, room: int) -> Text:
+    line.truncate(room, overflow="ellipsis")
+    return line
+
+
+def _written(left: Side, right: Side, room: int) -> Text:
+    """What was written about two, on one line: what one does not need the other has."""
+    from enfold.cards import sentence
+
+    sides = [side for side in (left, right) if side.evidence]
+    whole = [text(side.evidence[0].text) for side in sides]
+    room -= sum(len("“”") for _ in sides) + len("  ") * (len(sides) - 1)
+    parts = []
+    for at, side in enumerate(sides):
+        others = sum(min(one.cell_len, room // 2) for one in whole[:at] + whole[at + 1 :])
+        words = text(sentence(whole[at].plain, visible(side.name), room - others))
+        parts.append(text("“", _fitted(words, room - others), "”"))
+    return Text("  ").join(parts)
+
+
+def _compared(leaf: Leaf, centre: Side) -> str:
+    asked = [
+        render.cut(name)
+        for name, side in ((leaf.left_name, leaf.side), (leaf.right_name, centre))
+        if name != side.name
+    ]
+    return f" (compared as “{'” and “'.join(asked)}”)" if asked else ""
+
+
 def _to(last: int) -> str:
     return "1" if last == 1 else f"1-{last}"
 
@@ -393,13 +533,7 @@ def _hang(out: Terminal) -> int:
 
 def _leaf(out: Terminal, number: int, leaf: Leaf, card: Card) -> None:
     _side(out, leaf.side, head=f"{number}  ")
-    asked = [
-        render.cut(name)
-        for name, side in ((leaf.left_name, leaf.side), (leaf.right_name, card.centre))
-        if name != side.name
-    ]
-    said = f" (compared as “{'” and “'.join(asked)}”)" if asked else ""
-    why = f"  {visible(leaf.reason, _MESSAGE)}{said}"
+    why = f"  {visible(leaf.reason, _MESSAGE)}{_compared(leaf, card.centre)}"
     out.line(text((f"{leaf.rule} {leaf.score:.2f}", "cyan"), why), indent=3, hang=_hang(out))
     near = []
     if leaf.side.type != card.centre.type:
@@ -474,6 +608,20 @@ def told(card: Card, done: Answered, apart: Sequence[int]) -> list[Text]:
     return lines
 
 
+def told_list(card: ListCard, same: Sequence[int], apart: Sequence[int]) -> list[Text]:
+    """What an answer to a list did, pair by pair."""
+    both = {line.asked[0]: (line.leaves[0].side.name, line.centre.name) for line in card.lines}
+    lines = []
+    for said, leaves, mark in (("Folded ", same, " → "), ("Kept apart ", apart, " ≠ ")):
+        pairs = (
+            text(render.name(one), mark, render.name(other))
+            for one, other in (both[leaf] for leaf in leaves)
+        )
+        if leaves:
+            lines.append(text(said, Text(", ").join(pairs), "."))
+    return [*lines[:-1], text(lines[-1], (" u takes it back.", "dim"))]
+
+
 def taken_back(undone: Undone) -> Text:
     """What was taken back, in a line."""
     parts = []
@@ -486,7 +634,7 @@ def taken_back(undone: Undone) -> Text:
     return text(f"Took answer {undone.id} back: {', '.join(parts) or 'nothing was left of it'}.")
 
 
-def show_help(out: Terminal) -> None:
+def show_help(out: Terminal, keys: Sequence[tuple[str, str]] = HELP) -> None:
     """The keys."""
-    for key, meaning in HELP:
+    for key, meaning in keys:
         out.line(text((key.rjust(3), "cyan"), f"  {meaning}"), hang=5)

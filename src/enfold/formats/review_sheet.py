@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from unicodedata import normalize
 
 from enfold.answers import Said, Sheet, Told, check_of
-from enfold.cards import Card, Leaf
+from enfold.cards import AnyCard, Card, Leaf, ListCard
 from enfold.errors import Invalid
 from enfold.formats import source
 
@@ -61,12 +61,13 @@ _ID: Final = re.compile(
 # ---- writing ------------------------------------------------------------------------------------
 
 
-def write(cards: Iterable[Card]) -> Iterator[str]:
+def write(cards: Iterable[AnyCard]) -> Iterator[str]:
     """The sheet, line by line: UTF-8 with its mark, which Excel needs, and commas."""
     yield "\ufeff" + _line(COLUMNS)
     for number, card in enumerate(cards, start=1):
-        for leaf in card.leaves:
-            yield _line(_cells(number, card, leaf))
+        for star in card.lines if isinstance(card, ListCard) else (card,):
+            for leaf in star.leaves:
+                yield _line(_cells(number, star, leaf))
 
 
 def _cells(number: int, card: Card, leaf: Leaf) -> list[str]:
