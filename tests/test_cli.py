@@ -26,6 +26,7 @@ from enfold.cli import exits, terminal
 from enfold.cli.commands import app
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "dmetrics" / "memory.jsonl"
+VAULT = Path(__file__).parent / "data" / "vault"
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 POSIX = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX system")
 
@@ -45,6 +46,8 @@ CALLS: dict[str, list[str]] = {
     "keep-apart": ["power.c", "dmetrics-go"],
     "undo-apart": ["1"],
     "review": ["--export", "questions.csv"],
+    "decisions": [],
+    "vault": [str(VAULT)],
     "find": ["cpu_package"],
     "search": ["cpu_pakage"],
     "related": ["dmetrics-go"],

@@ -58,7 +58,7 @@ def decisions(
     ] = False,
     everything: All = False,
 ) -> int:
-    """Write what was settled by hand as text for version control, or take it in.
+    """Write what people settled as text, one line each, or take it in.
 
     What is apart, what people folded, the spellings and the names to show that people declared: one
     line each, sorted by name."""
@@ -176,7 +176,7 @@ def vault(
     yes: Yes = False,
     everything: All = False,
 ) -> int:
-    """Say which notes would get which folded spellings as aliases; write them.
+    """Say which notes lack which folded spellings, or write them.
 
     Nothing is written without --write. A second run changes nothing."""
     if write and undo:

@@ -48,6 +48,9 @@ COLUMNS: Final = (
 SAME: Final = frozenset("same s yes y true 1 one =".split())
 APART: Final = frozenset("apart a no n false 0 different two".split())
 
+LONGEST_CELL: Final = 131_072
+"""Characters; of more, a quote was opened and never closed."""
+
 MOST_ROWS: Final = 1_048_576
 """Rows of the largest sheet that spreadsheets hold."""
 
@@ -169,6 +172,8 @@ def _rows(opened: source.Source) -> tuple[list[_Row], int, set[str]]:
     try:
         columns = _columns(next(reader, []), opened.name)
         for cells in reader:
+            if any(len(cell) > LONGEST_CELL for cell in cells):
+                raise csv.Error(f"a cell has more than {LONGEST_CELL:,} characters")
             row = _row(reader.line_num + before, cells, columns)
             if (row.id.lower(), row.answer.lower()) == ("id", "answer"):
                 continue  # where another sheet was put below this one
