@@ -110,3 +110,53 @@ def notes(records: Iterable[Record]) -> list[Note]:
 def kept(records: Iterable[Record], kind: type[_Kept]) -> list[_Kept]:
     """The records of a kind."""
     return [r for r in records if isinstance(r, kind)]
+
+
+def graphs_of(
+    names: st.SearchStrategy[str],
+    texts: st.SearchStrategy[str],
+    *,
+    aliases: st.SearchStrategy[str],
+    predicates: st.SearchStrategy[str],
+    attributes: st.SearchStrategy[dict[str, Any]],
+    relation_attributes: st.SearchStrategy[dict[str, Any]],
+) -> st.SearchStrategy[list[Any]]:
+    """Records of a few entities, relations and identities, made of what a format finds hard."""
+    ids = st.none() | names
+    entities = st.builds(
+        EntityRecord,
+        line=st.just(0),
+        name=names,
+        type=ids,
+        observations=st.lists(texts, max_size=3).map(tuple),
+        aliases=st.lists(aliases, max_size=2).map(tuple),
+        foreign_id=ids,
+        attributes=attributes,
+    )
+    relations = st.builds(
+        RelationRecord,
+        line=st.just(0),
+        subject=names,
+        predicate=predicates,
+        object=names,
+        confidence=st.just(1.0) | st.floats(0, 1),
+        text=ids,
+        attributes=relation_attributes,
+        subject_id=ids,
+        object_id=ids,
+    )
+    identities = st.builds(
+        IdentityRecord,
+        line=st.just(0),
+        left=names,
+        right=names,
+        same=st.booleans(),
+        left_id=ids,
+        right_id=ids,
+        why=ids,
+    )
+    return st.tuples(
+        st.lists(entities, max_size=5),
+        st.lists(relations, max_size=5),
+        st.lists(identities, max_size=3),
+    ).map(lambda parts: [piece for part in parts for piece in part])

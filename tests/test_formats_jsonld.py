@@ -79,49 +79,14 @@ values = (
 )
 attributes = st.dictionaries(keys | hard, values, max_size=4)
 ids = st.none() | names
-hard_graphs = st.tuples(
-    st.lists(
-        st.builds(
-            EntityRecord,
-            line=st.just(0),
-            name=names,
-            type=ids,
-            observations=st.lists(hard, max_size=3).map(tuple),
-            aliases=st.lists(names, max_size=2).map(tuple),
-            foreign_id=ids,
-            attributes=attributes,
-        ),
-        max_size=5,
-    ),
-    st.lists(
-        st.builds(
-            RelationRecord,
-            line=st.just(0),
-            subject=names,
-            predicate=st.sampled_from(["knows", "related to"]) | names,
-            object=names,
-            confidence=st.just(1.0) | st.floats(0, 1),
-            text=ids,
-            attributes=attributes | st.just({}) | st.just({"iri": KNOWS}),
-            subject_id=ids,
-            object_id=ids,
-        ),
-        max_size=5,
-    ),
-    st.lists(
-        st.builds(
-            IdentityRecord,
-            line=st.just(0),
-            left=names,
-            right=names,
-            same=st.booleans(),
-            left_id=ids,
-            right_id=ids,
-            why=ids,
-        ),
-        max_size=3,
-    ),
-).map(lambda parts: [piece for part in parts for piece in part])
+hard_graphs = made.graphs_of(
+    names,
+    hard,
+    aliases=names,
+    predicates=st.sampled_from(["knows", "related to"]) | names,
+    attributes=attributes,
+    relation_attributes=attributes | st.just({}) | st.just({"iri": KNOWS}),
+)
 
 
 def shown(records: list[Any]) -> list[str]:
