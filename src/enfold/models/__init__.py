@@ -1,0 +1,2 @@
+"""Embedding, extraction and language models, behind ``ports``. Each loads what it runs on when it
+is first asked."""
