@@ -20,6 +20,7 @@ from enfold.names import Name
 from enfold.store import SqliteStore, open_store
 from tests.test_conflicts import ask, fold, mention, mint
 from tests.test_store import whole_scans
+from tests.told import told
 
 Pair = tuple[int, int]
 
@@ -102,19 +103,23 @@ def held_by_rule(rules: dict[Pair, str]) -> Held:
 
 @settings(deadline=None)
 @given(ruled, st.integers(0, 9), st.integers(1, 9))
-def test_every_pair_is_on_one_card_and_a_list_is_of_one_rule_and_shares_no_entity(
+def test_every_pair_is_on_one_card_and_a_list_shares_no_entity_and_is_of_one_rule_but_the_last(
     rules: dict[Pair, str], ahead: int, lines: int
 ) -> None:
     stars = list(deal(held_by_rule(rules)))
     groups = list(gather(iter(stars), ahead=ahead, lines=lines))
     dealt = [edge.pair for group in groups for star in group for edge in star.edges]
     assert sorted(dealt) == sorted(rules)
-    for group in groups:
+    for number, group in enumerate(groups, 1):
         if len(group) == 1:
             continue
         edges = [edge for star in group for edge in star.edges]
         assert len(edges) == len(group) <= lines
-        assert len({edge.rule for edge in edges}) == 1
+        if len({edge.rule for edge in edges}) > 1:
+            left = [star for later in groups[number:] for star in later if len(star.edges) == 1]
+            assert len(group) + len(left) <= lines
+            ends = {end for edge in edges for end in edge.pair}
+            assert all(ends.intersection(star.edges[0].pair) for star in left)
         assert len({end for edge in edges for end in edge.pair}) == 2 * len(edges)
     # Each comes where its first star was dealt, and none sooner than those before it.
     firsts = [stars.index(group[0]) for group in groups]
@@ -141,27 +146,61 @@ def test_so_many_pairs_ahead_are_looked_at_and_no_more() -> None:
     assert asked < 60
 
 
+def test_the_last_few_pairs_are_one_list_whatever_their_rules() -> None:
+    pool = held_by_rule({(1, 2): "spelling", (3, 4): "spelling", (5, 6): "person"})
+    assert [len(group) for group in gather(deal(pool))] == [3]
+    shared = held_by_rule({(1, 2): "spelling", (3, 4): "person", (4, 5): "js-suffix"})
+    assert [len(group) for group in gather(deal(shared), lines=9)] == [1, 1]
+    many = held_by_rule({(n, n + 1): f"rule{n}" for n in range(1, 21, 2)})
+    assert [len(group) for group in gather(deal(many))] == [1, 9]
+
+
 def test_single_pairs_of_one_rule_come_together_where_the_first_stood(store: SqliteStore) -> None:
     with store.write() as tx:
-        rows = mint(tx, *(f"name{n:02}x" for n in range(12)))
-        a, b, c, d, e, f, g, h, i, j, *_ = rows
-        pairs = [(a, b, "spelling"), (c, d, "person"), (e, f, "spelling"), (g, h, "person")]
-        tx.suggestions.replace_for([], [(*p, 0.9 - n / 10) for n, p in enumerate(pairs)])
-        suggest_star = [(i, j, "spelling", 0.3), (i, rows[10], "spelling", 0.2)]
-        tx.suggestions.replace_for([i], suggest_star)
+        rows = mint(tx, *(f"name{n:02}x" for n in range(23)))
+        singles = list(zip(rows[:20:2], rows[1:20:2], strict=True))
+        rules = ["spelling", "person"] * 5  # ten pairs: too many for one list of whatever is left
+        asked = zip(singles, rules, strict=True)
+        tx.suggestions.replace_for(
+            [], [(*pair, rule, 0.9 - n / 20) for n, (pair, rule) in enumerate(asked)]
+        )
+        i, j, k = rows[20:]
+        tx.suggestions.replace_for([i], [(i, j, "spelling", 0.3), (i, k, "spelling", 0.2)])
         found = list(cards.stream(tx, limit=9))
-        assert [(card.kind, card.rule, len(card.pairs)) for card in found] == [
-            ("list", "spelling", 2),
-            ("list", "person", 2),
+        shown = [
+            (card.kind, card.rules if card.kind == "list" else card.rule, len(card.pairs))
+            for card in found
+        ]
+        assert shown == [
+            ("list", ("spelling",), 5),
+            ("list", ("person",), 5),
             ("star", "spelling", 2),
         ]
-        assert found[0].pairs == ((a, b), (e, f))
-        assert cards.count(tx, lists=True) == (6, 3)
-        assert cards.count(tx) == (6, 5)
-        assert len(list(cards.stream(tx, limit=9, lists=False))) == 5
+        assert found[0].pairs == tuple(singles[::2])
+        assert cards.count(tx, lists=True) == (12, 3)
+        assert cards.count(tx) == (12, 11)
+        assert len(list(cards.stream(tx, limit=20, lists=False))) == 11
         rest = list(cards.stream(tx, limit=9, passed=found[0].pairs))
         assert [card.pairs for card in rest] == [card.pairs for card in found[1:]]
         assert [card.kind for card in cards.stream(tx, limit=9, around=i)] == ["star"]
+
+
+def test_a_list_names_its_rules_that_of_the_weightiest_pair_first(store: SqliteStore) -> None:
+    with store.write() as tx:
+        a, b, c, d, e, f = mint(tx, "abcde", "abcdef", "lmnop", "lmnopq", "vwxyz", "vwxyzz")
+        asked = [(a, b, "spelling", 0.5), (c, d, "person", 0.9), (e, f, "spelling", 0.3)]
+        tx.suggestions.replace_for([], asked)
+        (card,) = cards.stream(tx, limit=9)
+        assert isinstance(card, cards.ListCard)
+        assert card.rules == ("person", "spelling")
+        assert card.pairs == ((c, d), (a, b), (e, f))
+        rest = card.without(card.lines[0])
+        assert isinstance(rest, cards.ListCard)
+        assert rest.rules == ("spelling",)
+        done = answers.answer(tx, card, same=card.asked[:1], apart=card.asked[1:])
+        assert (len(done.merges), len(done.decisions)) == (1, 2)
+        assert answers.undo(tx, done.id).before == 0
+        assert list(cards.stream(tx, limit=9)) == [card]
 
 
 def test_a_list_is_round_the_names_that_survive(store: SqliteStore) -> None:
@@ -312,11 +351,10 @@ def test_the_next_card_and_its_answer_read_no_table_whole(store: SqliteStore) ->
 
 def test_a_card_shows_evidence_neighbours_and_what_differs() -> None:
     with enfold.open(":memory:") as graph:
-        graph.remember("Ada met Charles.", mentions=["Ada", "Charles"], source="a.txt")
-        graph.remember("Ada Lovelace met Charles. It rained.", mentions=["Ada Lovelace", "Charles"])
-        graph.remember("Ada Lovelace is Ada.", mentions=["Ada", "Ada Lovelace"])
-        graph.remember(
-            "Ada Lovelace wrote notes.", mentions=["Ada Lovelace", "Notes"],
+        told(graph, "Ada met Charles.", mentions=["Ada", "Charles"], source="a.txt")
+        told(graph, "Ada Lovelace met Charles. It rained.", mentions=["Ada Lovelace", "Charles"])
+        told(graph, "Ada Lovelace is Ada.", mentions=["Ada", "Ada Lovelace"])
+        told(graph, "Ada Lovelace wrote notes.", mentions=["Ada Lovelace", "Notes"],
             facts=[("Ada Lovelace", "wrote", "Notes")],
         )  # fmt: skip
         for name in ("Ada", "Ada Lovelace"):
@@ -399,8 +437,8 @@ def test_a_hub_and_a_book_of_a_memory_stay_bounded(store: SqliteStore) -> None:
     with store.write() as tx:
         hub, leaf = mint(tx, "hub", "hubb")
         for _ in range(300):
-            tx.edges.mention(tx.edges.add_memory("hub " * 10), hub, "hub")
-        book = tx.edges.add_memory("x" * 2_000_000 + " hubb is here. " + "y" * 2_000_000)
+            tx.edges.mention(tx.memories.add("hub " * 10), hub, "hub")
+        book = tx.memories.add("x" * 2_000_000 + " hubb is here. " + "y" * 2_000_000)
         tx.edges.mention(book, leaf, "hubb")
         suggest(tx, (hub, leaf))
         passages = tx.edges.passages(hub, memories=24, around=240)
@@ -419,8 +457,8 @@ def ring() -> Iterator[enfold.Graph]:
     pair besides."""
     with enfold.open(":memory:", actor="ann") as graph:
         for name in ("Ada Lovelace", "A. Lovelace", "Ada", "Ada Byron", "Grace", "Grace Hopper"):
-            graph.remember(f"{name} wrote.", mentions=[enfold.Name.of(name, "person")])
-        graph.remember("Ada Lovelace again.", mentions=["Ada Lovelace", "Ada"])
+            told(graph, f"{name} wrote.", mentions=[enfold.Name.of(name, "person")])
+        told(graph, "Ada Lovelace again.", mentions=["Ada Lovelace", "Ada"])
         graph.resolve(backup=False)
         yield graph
 
@@ -511,7 +549,7 @@ def test_the_queue_takes_what_waits_into_the_places_an_answer_frees() -> None:
         for _ in range(60):
             word = "".join(random.choices("abcdefghijklmnopqrstuvwxyz", k=12))
             for end in ("", "s", "x"):
-                graph.remember("x", mentions=[word + end])
+                told(graph, "x", mentions=[word + end])
         report = graph.resolve(backup=False)
         assert report.queued == 50
         assert report.deferred > 0
@@ -596,7 +634,7 @@ def lines() -> Iterator[enfold.Graph]:
     """Four pairs of one rule, of which no two share an entity."""
     with enfold.open(":memory:", actor="ann") as graph:
         for name in LINES:
-            graph.remember(f"{name} is here.", mentions=[name])
+            told(graph, f"{name} is here.", mentions=[name])
         graph.resolve(backup=False)
         yield graph
 
@@ -863,7 +901,7 @@ def test_undo_survives_the_session_it_was_answered_in(tmp_path: Any) -> None:
     path = tmp_path / "graph.db"
     with enfold.open(path, actor="ann") as graph:
         for name in ("Grace", "Grace Hopper"):
-            graph.remember(name, mentions=[enfold.Name.of(name, "person")])
+            told(graph, name, mentions=[enfold.Name.of(name, "person")])
         graph.resolve(backup=False)
         card = graph.cards()[0]
         graph.answer_card(card, same=[card.leaves[0].side.id])

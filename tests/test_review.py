@@ -35,6 +35,7 @@ from enfold.errors import Invalid, Refused, Unavailable
 from enfold.formats import review_sheet
 from enfold.formats.review_sheet import guarded, unguarded
 from tests.test_cli_commands import run, said, told
+from tests.told import told as mentioned
 
 SOURCE = Path(__file__).parents[1] / "src"
 ESCAPE = re.compile("\x1b\\[[0-9;?]*[A-Za-z]")
@@ -48,14 +49,15 @@ PEOPLE = (
     "Grace Hopper",
     "Charles Babbage",
     "Charles Babage",
+    "C. Babbage",
 )
 
 
 def filled(path: Path, names: tuple[str, ...] = PEOPLE) -> Path:
     with enfold.open(path) as graph:
         for name in names:
-            graph.remember(f"{name} wrote a letter.", mentions=[enfold.Name.of(name, "person")])
-        graph.remember("Ada Lovelace and Ada met.", mentions=["Ada Lovelace", "Ada"])
+            mentioned(graph, f"{name} wrote a letter.", mentions=[enfold.Name.of(name, "person")])
+        mentioned(graph, "Ada Lovelace and Ada met.", mentions=["Ada Lovelace", "Ada"])
         graph.resolve(backup=False)
     return path
 
@@ -179,20 +181,20 @@ def apart() -> list[set[str]]:
 
 def test_one_key_answers_a_card_and_the_next_one_comes(graph: Path, sit: Sit) -> None:
     person = sit()
-    assert "Card 1 of 3 · 4 open · settled 0" in person.plain()
+    assert "Card 1 of 3 · 5 open · settled 0" in person.plain()
     assert "Is it the same as" in person.plain()
     assert "“Ada Lovelace wrote a letter.”" in person.plain()
     person.type("f")
     assert "Folded" in person.plain()
-    assert "Card 2 of 3 · 2 open · settled 2" in person.plain()
+    assert "Card 2 of 3 · 3 open · settled 2" in person.plain()
     person.type("a")
     assert "apart from" in person.plain()
     person.type("f")
     assert "Nothing is left to ask." in person.plain()
-    assert "Settled 4 (3 folded, 1 apart); 0 open." in person.plain()
+    assert "Settled 5 (3 folded, 2 apart); 0 open." in person.plain()
     assert person.ended() == 0
     assert len(folded()) == 3
-    assert len(apart()) == 1
+    assert len(apart()) == 2
 
 
 def test_what_is_marked_is_folded_and_the_others_kept_apart(graph: Path, sit: Sit) -> None:
@@ -256,7 +258,7 @@ def test_skipped_cards_come_again_and_quitting_keeps_what_was_decided(
     assert first in person.plain()
     person.type("q")
     assert person.ended() == 0
-    assert len(folded()) == 2
+    assert len(folded()) == 3
 
 
 def test_undo_goes_back_any_number_of_steps_and_into_earlier_sessions(
@@ -314,7 +316,7 @@ def test_one_answer_for_every_question_of_a_rule_is_confirmed_with_the_count(
     person.line("0,1")
     person.type("y")
     assert "u takes it back" in person.plain()
-    assert len(apart()) == 3
+    assert len(apart()) == 4
     person.type("u")
     assert apart() == []
     person.type("bf")
@@ -529,7 +531,7 @@ def test_two_reviewers_at_once_are_told_of_each_other(graph: Path, sit: Sit) -> 
     assert "changed while this card was looked at" in " ".join(other.plain().split())
     assert "Card 1 of 2" in other.plain()
     other.type("a")
-    assert len(apart()) == 1
+    assert len(apart()) == 2
     # Each takes back what is theirs alone.
     other.type("u")
     assert apart() == []
@@ -565,9 +567,9 @@ def sites(folder: Path) -> Path:
     """Four pairs of one rule, of which no two share an entity."""
     with enfold.open(folder / "enfold.db") as graph:
         for name in SITES:
-            graph.remember(f"{name} was seen from afar.", mentions=[enfold.Name.of(name, "site")])
+            mentioned(graph, f"{name} was seen from afar.", mentions=[enfold.Name.of(name, "site")])
         for name in SITES[1::2]:
-            graph.remember(f"{name} again.", mentions=[name])
+            mentioned(graph, f"{name} again.", mentions=[name])
         graph.resolve(backup=False)
     return folder / "enfold.db"
 
@@ -694,7 +696,7 @@ def test_lists_can_be_left_out(sites: Path, sit: Sit) -> None:
     page = told("review")
     assert (page["open"], page["cards"]) == (4, 1)
     (card,) = page["page"]
-    assert (card["kind"], card["rule"], len(card["lines"])) == ("list", "spelling", 4)
+    assert (card["kind"], card["rules"], len(card["lines"])) == ("list", ["spelling"], 4)
     assert all(len(line["leaves"]) == 1 for line in card["lines"])
     said("review", "--export", "questions.csv")
     assert [row["card"] for row in sheet()] == ["1"] * 4
@@ -708,12 +710,123 @@ def test_lists_can_be_left_out(sites: Path, sit: Sit) -> None:
     ] * 4
 
 
+MIXED = (*SITES[:4], "Grace", "Grace Hopper", "Thornbury Lighthouse", "Lighthouse of Thornbury")
+
+
+@pytest.fixture
+def mixed(folder: Path) -> Path:
+    """Four pairs of three rules, of which no two share an entity."""
+    with enfold.open(folder / "enfold.db") as graph:
+        for name in MIXED:
+            kind = "person" if name.startswith("Grace") else "site"
+            mentioned(graph, f"{name} was seen from afar.", mentions=[enfold.Name.of(name, kind)])
+        for name in MIXED[1::2]:
+            mentioned(graph, f"{name} again.", mentions=[name])
+        graph.resolve(backup=False)
+    return folder / "enfold.db"
+
+
+def heads_of(person: Person) -> list[str]:
+    """The names of each line, the one that survives last."""
+    return [re.sub(r" \([^)]*(\)|$)", "", row[3:]) for row in rows_of(person)]
+
+
+def test_the_last_few_pairs_are_one_list_that_names_its_rules(mixed: Path, sit: Sit) -> None:
+    person = sit()
+    assert "Card 1 of 1 · 4 open · settled 0" in person.plain()
+    assert "Pairs of the rules " in person.plain()
+    named = re.search(r"Pairs of the rules (.+), each a question", person.plain())
+    assert named is not None
+    assert sorted(named[1].split(", ")) == ["person", "reordered", "spelling"]
+    assert sorted(heads_of(person)) == sorted(
+        f"{MIXED[at]} ~ {MIXED[at + 1]}" for at in range(0, len(MIXED), 2)
+    )
+    (card,) = told("review")["page"]
+    assert sorted(card["rules"]) == ["person", "reordered", "spelling"]
+    rules = [line["leaves"][0]["rule"] for line in card["lines"]]
+    assert list(dict.fromkeys(rules)) == card["rules"]
+    for rule in card["rules"]:
+        assert len(re.findall(rf"^   {rule}  ", person.plain(), re.MULTILINE)) == rules.count(rule)
+    said("review", "--export", "questions.csv")
+    assert [row["card"] for row in sheet()] == ["1"] * 4
+
+
+def test_a_list_of_several_rules_is_answered_marked_and_taken_back(mixed: Path, sit: Sit) -> None:
+    person = sit()
+    heads = heads_of(person)
+    person.type("13o")
+    assert "Nothing is left to ask." in person.plain()
+    assert sorted(f"{one} ~ {other}" for one, other in folded()) == sorted([heads[0], heads[2]])
+    kept = [set(heads[at].split(" ~ ")) for at in (1, 3)]
+    assert all(pair in kept for pair in apart())
+    assert len(apart()) == 2
+    said("review", "--undo", "1")
+    assert (folded(), apart()) == ([], [])
+    person = sit()
+    assert heads_of(person) == heads
+    person.type("2f")
+    assert heads_of(person) == [heads[0], *heads[2:]]
+    person.type("u")
+    assert heads_of(person) == heads
+    person.type("d")
+    assert len(apart()) == 4
+    assert person.ended() == 0
+
+
+def test_one_answer_for_a_rule_is_given_from_a_line_of_a_list_of_several(
+    mixed: Path, sit: Sit
+) -> None:
+    person = sit()
+    heads = heads_of(person)
+    person.type("b")
+    assert "view (v) a line" in person.plain()
+    assert person.plain().endswith("> ")
+    (line,) = (at for at, head in enumerate(heads, 1) if head.startswith("Marlowe"))
+    person.type(f"2v{line}")
+    assert "Is it the same as" in person.plain()
+    person.type("v")
+    assert heads_of(person) == heads
+    assert "2 marked" in person.plain()  # the marks stay
+    person.type(f"v{line}b")
+    assert "Every open question of the rule spelling" in person.plain()
+    person.type("f")
+    person.line("")
+    assert "Fold 2 pairs?" in person.plain()
+    person.type("y")
+    assert sorted(one for one, _ in folded()) == ["Bellwether Junction", "Marlowe Quarry"]
+    # What was dealt is gone over anew: the list has the two that are left.
+    assert len(heads_of(person)) == 2
+    assert not any(head.startswith(("Marlowe", "Bell")) for head in heads_of(person))
+    person.type("u")
+    assert folded() == []
+    assert heads_of(person) == heads
+
+
+def test_a_list_that_has_one_rule_left_names_it_and_takes_one_answer_for_it(
+    mixed: Path, sit: Sit
+) -> None:
+    person = sit()
+    heads = heads_of(person)
+    for name in ("Grace", "Thornbury"):
+        (line,) = (at for at, head in enumerate(heads_of(person), 1) if head.startswith(name))
+        person.type(f"v{line}f")
+    assert heads_of(person) == [one for one in heads if one.startswith(("Marlowe", "Bell"))]
+    assert "Pairs of the rule spelling, each" in person.plain()
+    assert not re.search("^   spelling  ", person.plain(), re.MULTILINE)  # it is said above
+    person.type("b")
+    assert "Every open question of the rule spelling" in person.plain()
+    person.type("x")
+    assert "Left as it was." in person.plain()
+    person.type("q")
+    assert len(folded()) == 2
+
+
 @pytest.mark.parametrize("columns", [80, 40, 20])
 def test_no_line_of_a_list_is_wider_than_the_terminal(sites: Path, sit: Sit, columns: int) -> None:
     with opened() as graph:
         for name in ("Winterbourne " + "long" * 30, "文" * 30, "Quillon Wharf\x1b[31m \u202eA"):
             for end in ("", "e"):
-                graph.remember(f"{name + end} lies in {'文' * 60}.", mentions=[name + end])
+                mentioned(graph, f"{name + end} lies in {'文' * 60}.", mentions=[name + end])
         graph.resolve(backup=False)
     person = sit(columns=columns, NO_COLOR="1")
     assert len(rows_of(person)) > 4
@@ -748,7 +861,7 @@ def test_options_that_do_not_go_together_are_refused(graph: Path, args: tuple[st
 
 def test_json_gives_a_page_of_cards(graph: Path) -> None:
     page = told("review", "--limit", "2")
-    assert (page["open"], page["cards"], len(page["page"])) == (4, 3, 2)
+    assert (page["open"], page["cards"], len(page["page"])) == (5, 3, 2)
     card = page["page"][0]
     assert card["centre"]["evidence"][0]["text"]
     assert card["leaves"][0]["reason"]
@@ -786,13 +899,13 @@ def answered(**words: str) -> list[dict[str, str]]:
 
 
 def test_a_sheet_has_a_row_for_each_question_grouped_by_card(graph: Path) -> None:
-    assert "Wrote 4 questions of 4" in said("review", "--export", "questions.csv")
+    assert "Wrote 5 questions of 5" in said("review", "--export", "questions.csv")
     rows = sheet()
     assert tuple(rows[0]) == review_sheet.COLUMNS
-    assert [row["card"] for row in rows] == ["1", "1", "2", "3"]
+    assert [row["card"] for row in rows] == ["1", "1", "2", "2", "3"]
     assert all(row["answer"] == row["keep"] == "" for row in rows)
     assert all(row["left_type"] == "person" and row["reason"] and row["id"] for row in rows)
-    assert len({row["id"] for row in rows}) == 4
+    assert len({row["id"] for row in rows}) == 5
     assert run("review", "--export", "questions.csv").exit_code == 4  # it exists
     assert said("review", "--export", "few.csv", "--limit", "1").startswith("Wrote 2 questions")
     assert told("review", "--export", "j.csv", "--rule", "spelling")["questions"] == 1
@@ -1031,7 +1144,7 @@ def test_more_rows_than_a_spreadsheet_holds_are_refused(
 def test_a_sheet_is_read_to_what_was_said(graph: Path) -> None:
     rows = answered(Grace_Hopper="no")
     read = review_sheet.read(written(rows))
-    assert (len(read.said), read.unanswered, read.unreadable) == (1, 3, ())
+    assert (len(read.said), read.unanswered, read.unreadable) == (1, 4, ())
     (one,) = read.said
     assert isinstance(one, Said)
     assert (one.same, one.keep) == (False, None)

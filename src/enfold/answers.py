@@ -124,7 +124,7 @@ def _answer_list(
         )
     lines = {line.asked[0]: line for line in card.lines}
     edges = _lines_open(tx, [lines[leaf] for leaf in (*same, *apart)])
-    recorder = _Recorder(tx, actor, card.rule)
+    recorder = _Recorder(tx, actor, ", ".join(card.rules))
     for leaf in apart:
         recorder.put(edges[leaf], same=False)
     for leaf in same:

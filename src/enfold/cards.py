@@ -2,10 +2,10 @@
 
 Questions that share an entity are one card: a star round one entity, each leaf asked against it and
 never against another by way of it. What else is open between the leaves stands beside. Pairs that
-are left single are a list, those of one rule together: each is asked on its own, and says nothing
-of another. Cards are dealt from what is open now, the weightiest first, and never all at once: the
-pairs of a large graph are streamed, so that the next card of a million pairs costs as much as that
-of ten.
+are left single are a list, those of one rule together, and the last few of any: each is asked on
+its own, and says nothing of another. Cards are dealt from what is open now, the weightiest first,
+and never all at once: the pairs of a large graph are streamed, so that the next card of a million
+pairs costs as much as that of ten.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LINES: Final = 9
 
 AHEAD: Final = 100
 """Pairs looked at beyond those of the next card, for what goes on its list. Without a bound there
-were 3% fewer cards on the sparsest graph (bench/cards.py --first 4000)."""
+were 4% fewer cards on the sparsest graph (bench/cards.py --first 4000)."""
 
 COUNTED: Final = 5_000
 """Up to so many open pairs the cards are counted ahead; of more, only the pairs are."""
@@ -170,16 +170,22 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class ListCard:
-    """Single pairs of one rule, the weightiest first. No two share an entity, and the answer to one
-    says nothing of another.
+    """Single pairs, the weightiest first: of one rule, or the last few of any. No two share an
+    entity, and the answer to one says nothing of another.
 
     Attributes:
+        rules: the rules that ask, that of the weightiest pair first.
         lines: each pair as a card of one leaf. Its centre is the entity whose name survives.
     """
 
-    rule: str
+    rules: tuple[str, ...]
     lines: tuple[Card, ...]
     kind: Literal["list"] = "list"
+
+    @classmethod
+    def of(cls, lines: tuple[Card, ...]) -> ListCard:
+        """Lines as a list."""
+        return cls(tuple(dict.fromkeys(line.rule for line in lines)), lines)
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
@@ -194,7 +200,7 @@ class ListCard:
     def without(self, line: Card) -> AnyCard | None:
         """What goes on when one line was seen to by itself; the last line is a card again."""
         rest = tuple(one for one in self.lines if one is not line)
-        return ListCard(self.rule, rest) if len(rest) > 1 else next(iter(rest), None)
+        return ListCard.of(rest) if len(rest) > 1 else next(iter(rest), None)
 
 
 AnyCard = Card | ListCard
@@ -433,7 +439,8 @@ def gather(
     dealt: Iterable[Star], *, ahead: int = AHEAD, lines: int = LINES
 ) -> Generator[tuple[Star, ...], None, None]:
     """Stars as they are dealt, each alone; but single pairs of one rule that share no entity come
-    together, where the first of them was dealt.
+    together, where the first of them was dealt. So do the last few, whatever their rules: where
+    three questions are left, a card for each rule saves nobody a look.
 
     Args:
         ahead: how many pairs beyond the first are looked at for more; about as many are held.
@@ -441,22 +448,41 @@ def gather(
     source = iter(dealt)
     held: deque[Star] = deque()
     while (first := _following(held, source)) is not None:
-        group, entities = [first], set(first.edges[0].pair)
-        passed: list[Star] = []
-        looked = 0
-        while len(first.edges) == 1 and len(group) < lines and looked < ahead:
+        seen, ended = [], False
+        group, looked = _List([first]), 0
+        while len(first.edges) == 1 and len(group.stars) < lines and looked < ahead:
             star = _following(held, source)
             if star is None:
+                ended = True
                 break
-            (edge, *more) = star.edges
-            if more or edge.rule != first.edges[0].rule or entities.intersection(edge.pair):
-                passed.append(star)
-                looked += len(star.edges)
+            seen.append(star)
+            if star.edges[0].rule == first.edges[0].rule and group.has_room_for(star):
+                group.add(star)
             else:
-                group.append(star)
-                entities.update(edge.pair)
-        held.extendleft(reversed(passed))
-        yield tuple(group)
+                looked += len(star.edges)
+        if ended and sum(len(star.edges) == 1 for star in (first, *seen)) <= lines:
+            group = _List([first])
+            for star in filter(group.has_room_for, seen):
+                group.add(star)
+        held.extendleft(star for star in reversed(seen) if star not in group.stars)
+        yield tuple(group.stars)
+
+
+@dataclass
+class _List:
+    """Single pairs that share no entity, as they are gathered."""
+
+    stars: list[Star]
+
+    def __post_init__(self) -> None:
+        self._entities = {end for star in self.stars for edge in star.edges for end in edge.pair}
+
+    def has_room_for(self, star: Star) -> bool:
+        return len(star.edges) == 1 and self._entities.isdisjoint(star.edges[0].pair)
+
+    def add(self, star: Star) -> None:
+        self.stars.append(star)
+        self._entities.update(star.edges[0].pair)
 
 
 def _following(held: deque[Star], source: Iterator[Star]) -> Star | None:
@@ -524,8 +550,7 @@ def stream(
             if len(group) == 1:
                 yield _card(tx, pool, group[0], context)
             else:
-                lines = tuple(_line(tx, pool, star, context) for star in group)
-                yield ListCard(lines[0].rule, lines)
+                yield ListCard.of(tuple(_line(tx, pool, star, context) for star in group))
 
 
 def _of_one(pool: Pool, root: int, passed: Collection[Pair]) -> Generator[Star, None, None]:

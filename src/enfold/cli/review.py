@@ -107,7 +107,7 @@ def review(
 ) -> int | None:
     """Settle the open questions, card by card.
 
-    Questions that share an entity are one card, single pairs of one rule are a list. One key
+    Questions that share an entity are one card, single pairs are a list. One key
     answers either; the queue of 50 is no bound."""
     asked: _Asked = {"around": name, "rule": rule, "type": type, "lists": not no_lists}
     if sum(map(bool, (export, import_, undo))) > 1:

@@ -49,7 +49,7 @@ LIST_HELP: Final = (
     ("e", "on all lines except the marked they are: keep the marked apart, fold the others"),
     ("d", "all are different: the two of every line"),
     ("v", "view one line as a card of its own, with all that is known: 1-9; v again comes back"),
-    ("b", "one answer for every open question of this list's rule, in the whole graph"),
+    ("b", "one answer for every open question of this list's rule, where it has but one"),
     ("s", "skip: these questions come again when the others are done"),
     *HELP[-3:],
 )
@@ -366,7 +366,10 @@ class Session:
         return True
 
     def _all(self, card: AnyCard) -> bool:
-        rule = card.rule
+        if card.kind == "list" and len(card.rules) > 1:
+            self._out.line("These are of several rules; view (v) a line of the one you mean.")
+            return False
+        rule = card.rule if card.kind == "star" else card.rules[0]
         every = f"Every open question of the rule {rule}, in the whole graph"
         key = self._key(f"{every}: f fold · a apart · else nothing")
         if key not in ("f", "a"):
@@ -462,21 +465,24 @@ def draw_list(out: Terminal, card: ListCard, where: str) -> None:
     a few words that were written about each."""
     out.line()
     out.line(text((where, "dim")))
-    rule = text((card.rule, "cyan"))
-    out.line(text("Pairs of the rule ", rule, ", each a question of its own"), hang=_hang(out))
+    rules = Text(", ").join(text((rule, "cyan")) for rule in card.rules)
+    what = "rule" if len(card.rules) == 1 else "rules"
+    out.line(text(f"Pairs of the {what} ", rules, ", each a question of its own"), hang=_hang(out))
     for number, line in enumerate(card.lines, 1):
-        _row(out, number, line)
+        _row(out, number, line, of=line.rule if len(card.rules) > 1 else "")
     out.line("Folded, the name on the right survives.", hang=_hang(out))
     of = text((_to(len(card.lines)), "bold yellow"))
     each = "On each of " if len(card.lines) > 1 else "On "
     out.line(text(each, of, ": are the two the same?"), hang=_hang(out))
 
 
-def _row(out: Terminal, number: int, line: Card) -> None:
+def _row(out: Terminal, number: int, line: Card, *, of: str) -> None:
+    """A line of a list; ``of`` is its rule where the list has several."""
     (leaf,) = line.leaves
     head = text((f"{number}  ", "bold yellow"), _about(leaf.side), " ~ ", _about(line.centre))
     asked = _compared(leaf, line.centre)
     why = text((visible(f"{leaf.reason}{asked}", _MESSAGE), "dim"))
+    why = text((of, "cyan"), "  ", why) if of else why
     if out.width is None or head.cell_len + 2 + why.cell_len <= out.width:
         out.line(text(head, "  ", why))
     else:
