@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
+from random import Random
 from typing import Any
 
 import pytest
 
 from enfold import folds, lookup, related
-from enfold.model import UNKNOWN, DecidedBy, Link, Related
+from enfold.errors import Invalid
+from enfold.model import UNKNOWN, Connection, DecidedBy, Link, Related
 from enfold.names import Name
 from enfold.store import SqliteStore, open_store
 
@@ -23,7 +26,7 @@ def mint(tx: Any, *spellings: str, type: str | None = None) -> list[int]:
 
 
 def remember(tx: Any, *rows: int) -> int:
-    memory: int = tx.edges.add_memory("text")
+    memory: int = tx.memories.add("text")
     for row in rows:
         tx.edges.mention(memory, row, "x")
     return memory
@@ -107,12 +110,12 @@ def test_a_memory_that_no_longer_holds_relates_nothing(store: SqliteStore) -> No
         one, two = mint(tx, "One", "Two")
         memory = remember(tx, one, two)
         tx.edges.fact(memory, one, "is", two)
-        tx.edges.set_status(memory, "stale")
+        tx.memories.set_status(memory, "stale")
         assert ask(tx, "one").related == ()
-        stored = tx.edges.memory(memory)
+        stored = tx.memories.get(memory)
         assert stored is not None
         assert stored.status == "stale"
-        tx.edges.set_status(memory, "active")
+        tx.memories.set_status(memory, "active")
         assert len(ask(tx, "one").related) == 1
 
 
@@ -129,3 +132,201 @@ def test_the_neighbourhood_of_a_hub_is_cut_and_says_so(
         assert answer.truncated
         assert sum(n.shared_sources for n in answer.related) == 3
         assert sum(len(n.links) for n in answer.related) == 2
+
+
+# ---- more than one hop ----
+
+
+def names(answer: Related) -> list[tuple[str, int, tuple[str, ...]]]:
+    return [(n.entity.name, n.hop, n.through) for n in answer.related]
+
+
+def test_neighbours_of_neighbours_come_after_them_with_the_way_to_them(store: SqliteStore) -> None:
+    with store.write() as tx:
+        ada, engine, london, babbage, thames = mint(
+            tx, "Ada", "Engine", "London", "Babbage", "Thames"
+        )
+        tx.edges.fact(remember(tx, ada), ada, "wrote about", engine)
+        remember(tx, ada, london)
+        remember(tx, engine, babbage)
+        remember(tx, london, babbage, thames)
+        assert names(ask(tx, "ada")) == [("Engine", 1, ()), ("London", 1, ())]
+        assert names(ask(tx, "ada", depth=2)) == [
+            ("Engine", 1, ()),
+            ("London", 1, ()),
+            ("Babbage", 2, ("Engine",)),
+            ("Thames", 2, ("London",)),
+        ]
+
+
+def test_of_two_ways_as_long_the_one_with_a_stated_last_step_is_told(store: SqliteStore) -> None:
+    with store.write() as tx:
+        ada, one, two, far = mint(tx, "Ada", "One", "Two", "Far")
+        remember(tx, ada, one)
+        remember(tx, ada, two)
+        remember(tx, one, far)
+        tx.edges.fact(remember(tx, far), far, "part of", two, confidence=0.7)
+        (reached,) = (n for n in ask(tx, "ada", depth=3).related if n.hop > 1)
+        assert (reached.entity.name, reached.hop, reached.through) == ("Far", 2, ("Two",))
+        assert reached.links == (Link("part of", "in", 0.7, 1),)
+
+
+def test_hops_follow_folds_reverts_and_renames(store: SqliteStore) -> None:
+    with store.write() as tx:
+        ada, ibm, big_blue, watson = mint(tx, "Ada", "IBM", "Big Blue", "Watson")
+        remember(tx, ada, ibm)
+        remember(tx, big_blue, watson)
+        assert names(ask(tx, "ada", depth=3)) == [("IBM", 1, ())]
+        merge = fold(tx, big_blue, ibm)
+        assert names(ask(tx, "ada", depth=3)) == [("IBM", 1, ()), ("Watson", 2, ("IBM",))]
+        folds.rename(tx, tx.entities.many([ibm])[ibm], Name.of("The Firm"), actor=None)
+        assert names(ask(tx, "ada", depth=3))[1] == ("Watson", 2, ("The Firm",))
+        folds.revert(tx, merge)
+        assert names(ask(tx, "ada", depth=3)) == [("The Firm", 1, ())]
+
+
+def test_a_type_chooses_what_is_shown_and_not_the_way_to_it(store: SqliteStore) -> None:
+    with store.write() as tx:
+        (ada,) = mint(tx, "Ada", type="person")
+        (paper,) = mint(tx, "Paper", type="project")
+        (byron,) = mint(tx, "Byron", type="person")
+        remember(tx, ada, paper)
+        remember(tx, paper, byron)
+        assert names(ask(tx, "ada", depth=2, type="person")) == [("Byron", 2, ("Paper",))]
+
+
+def test_the_limit_is_for_each_hop_and_a_cut_is_said(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store.write() as tx:
+        ada, *others = mint(tx, "Ada", *(f"other {at}" for at in range(6)))
+        for near in others[:3]:
+            remember(tx, ada, near)
+            remember(tx, near, *others[3:])
+        whole = ask(tx, "ada", depth=2)
+        assert ([n.hop for n in whole.related], whole.truncated) == ([1, 1, 1, 2, 2, 2], False)
+        short = ask(tx, "ada", depth=2, limit=2)
+        assert ([n.hop for n in short.related], short.truncated) == ([1, 1, 2, 2], True)
+        monkeypatch.setattr(related, "FAR_ENTITIES", 1)
+        assert ask(tx, "ada", depth=2).truncated
+        monkeypatch.setattr(related, "FAR_ENTITIES", 50)
+        monkeypatch.setattr(related, "FAR_MENTIONS", 2)
+        assert ask(tx, "ada", depth=2).truncated
+
+
+@pytest.mark.parametrize("depth", [0, -1, related.HOPS + 1])
+def test_hops_that_can_not_be_looked_at_are_refused(store: SqliteStore, depth: int) -> None:
+    with store.write() as tx:
+        mint(tx, "Ada", "Bob")
+        for verb in (lambda: ask(tx, "ada", depth=depth), lambda: connect(tx, "ada", "bob", depth)):
+            with pytest.raises(Invalid) as refused:
+                verb()
+            assert refused.value.code == "bad_hops"
+
+
+# ---- connections ----
+
+
+def connect(tx: Any, left: str, right: str, most: int = related.HOPS) -> Connection:
+    return related.path(tx, lookup.follow(tx, left), lookup.follow(tx, right), max_depth=most)
+
+
+def way(found: Connection) -> list[tuple[str, str | None, str | None]]:
+    return [(step.entity.name, step.relation, step.direction) for step in found.steps]
+
+
+def test_a_connection_says_each_step_with_a_memory_that_shows_it(store: SqliteStore) -> None:
+    with store.write() as tx:
+        ada, engine, babbage = mint(tx, "Ada", "Engine", "Babbage")
+        first = remember(tx, ada, engine)
+        second = remember(tx, babbage)
+        tx.edges.fact(second, babbage, "built", engine, confidence=0.8)
+        found = connect(tx, "ada", "babbage")
+        assert way(found) == [("Engine", None, None), ("Babbage", "built", "in")]
+        assert [step.memory_id for step in found.steps] == [first, second]
+        assert [step.confidence for step in found.steps] == [None, 0.8]
+        assert (found.truncated, found.note) == (False, None)
+        back = connect(tx, "babbage", "ada")
+        assert way(back) == [("Engine", "built", "out"), ("Ada", None, None)]
+
+
+def test_of_connections_as_short_the_one_that_is_stated_is_told(store: SqliteStore) -> None:
+    with store.write() as tx:
+        a, b, c, d, stated = mint(tx, "A1", "B1", "C1", "D1", "Stated")
+        for middle in (b, c, d):
+            remember(tx, a, middle)
+            remember(tx, middle, stated)
+        tx.edges.fact(remember(tx), c, "uses", stated)
+        assert way(connect(tx, "a1", "stated")) == [("C1", None, None), ("Stated", "uses", "out")]
+        tx.edges.fact(remember(tx), a, "has", stated)
+        assert way(connect(tx, "a1", "stated")) == [("Stated", "has", "out")]
+
+
+def test_connections_follow_folds_and_reverts(store: SqliteStore) -> None:
+    with store.write() as tx:
+        ada, ibm, big_blue, watson = mint(tx, "Ada", "IBM", "Big Blue", "Watson")
+        remember(tx, ada, ibm)
+        remember(tx, big_blue, watson)
+        assert connect(tx, "ada", "watson").steps == ()
+        merge = fold(tx, big_blue, ibm)
+        assert [name for name, *_ in way(connect(tx, "ada", "watson"))] == ["IBM", "Watson"]
+        assert connect(tx, "big blue", "ibm").note == "Both names lead to one entity."
+        folds.revert(tx, merge)
+        assert connect(tx, "ada", "watson").steps == ()
+
+
+def test_a_connection_that_is_not_found_proves_nothing(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store.write() as tx:
+        chain = mint(tx, *(f"link {at}" for at in range(9)))
+        for one, other in pairwise(chain):
+            remember(tx, one, other)
+        assert len(connect(tx, "link 0", "link 6").steps) == 6
+        far = connect(tx, "link 0", "link 7")
+        assert (far.steps, far.truncated) == ((), False)
+        assert far.note == "No connection was found within 6 hops; a miss proves nothing."
+        assert connect(tx, "link 0", "link 2", 1).steps == ()
+        monkeypatch.setattr(related, "PATH_ENTITIES", 2)
+        given_up = connect(tx, "link 0", "link 6")
+        assert (given_up.steps, given_up.truncated) == ((), True)
+        assert given_up.note is not None
+        assert "Not everything was looked at" in given_up.note
+
+
+def shortest(edges: dict[tuple[int, int], bool], left: int, right: int) -> tuple[int, int] | None:
+    """(steps, stated ones among them) of the best connection, from the definition."""
+    best = {left: (0, 0)}
+    for _ in range(related.HOPS):
+        for (one, other), stated in edges.items():
+            for at, to in ((one, other), (other, one)):
+                if at in best:
+                    found = (best[at][0] + 1, best[at][1] + stated)
+                    if to not in best or (found[0], -found[1]) < (best[to][0], -best[to][1]):
+                        best = {**best, to: found}
+    return best.get(right)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_connection_is_shorter_than_that_told_nor_stated_more(
+    store: SqliteStore, seed: int
+) -> None:
+    random = Random(seed)
+    with store.write() as tx:
+        rows = mint(tx, *(f"thing {at}" for at in range(14)))
+        edges: dict[tuple[int, int], bool] = {}
+        for _ in range(18):
+            one, other = sorted(random.sample(rows, 2))
+            stated = random.random() < 0.4
+            memory = remember(tx, one, other)
+            if stated:
+                tx.edges.fact(memory, one, "r", other)
+            edges[one, other] = stated or edges.get((one, other), False)
+        for other in range(1, 14):
+            found = connect(tx, "thing 0", f"thing {other}")
+            expected = shortest(edges, rows[0], rows[other])
+            if expected is None or expected[0] > related.HOPS:
+                assert found.steps == ()
+            else:
+                told = sum(step.relation is not None for step in found.steps)
+                assert (len(found.steps), told) == expected

@@ -1,25 +1,47 @@
-"""Commands that ask the graph: find, search, related, show."""
+"""Commands that ask the graph: find, search, related, path, show."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.text import Text
 
 from enfold.cli import exits, render
-from enfold.cli.app import ASK, Call, Limit, command
+from enfold.cli.app import ASK, MOST, Call, Limit, command
 from enfold.cli.render import text
 from enfold.cli.terminal import Line, Terminal
 from enfold.errors import Conflict, NotFound
-from enfold.model import UNKNOWN, Ambiguous, Entity, Found, Hit, Link, Neighbour, Related, Unknown
+from enfold.model import (
+    UNKNOWN,
+    Ambiguous,
+    Connection,
+    Entity,
+    Found,
+    Hit,
+    Link,
+    Neighbour,
+    Related,
+    Step,
+    Unknown,
+)
+from enfold.related import HOPS
 
 if TYPE_CHECKING:
     from enfold.model import Described
 
 Asked = Annotated[
     str, typer.Argument(metavar="NAME", help="A name as anyone spells it, or an id as id:12.")
+]
+
+Agent = Annotated[
+    str | None,
+    typer.Option(
+        "--agent",
+        metavar="NAME",
+        help="Who asks: counts what is sealed for that agent, too; else the setting.",
+    ),
 ]
 
 RESULTS: Final[dict[type, tuple[str, int]]] = {
@@ -179,6 +201,10 @@ def _hit(one: Hit) -> Line:
     ASK,
     'enfold related "Claude Code"',
     "enfold related id:12 --type person --limit 10",
+    "enfold related Ada --depth 2 --type project",
+    note="A neighbour of a neighbour stands once, by the nearest way to it, with the names on that "
+    "way; --type says what is shown, and the way may lead over anything. Around entities with very "
+    "many mentions a part is read, and the answer says that there is more.",
 )
 def related(
     call: Call,
@@ -187,14 +213,26 @@ def related(
         str | None,
         typer.Option("--type", metavar="TYPE", help="Only neighbours of this type."),
     ] = None,
-    limit: Limit = 50,
+    depth: Annotated[
+        int,
+        typer.Option(
+            "--depth", metavar="N", min=1, max=HOPS, help="So many hops: 2 for their neighbours."
+        ),
+    ] = 1,
+    limit: Annotated[
+        int,
+        typer.Option("--limit", "-n", metavar="N", min=1, max=MOST, help="How many of each hop."),
+    ] = 50,
+    agent: Agent = None,
 ) -> None:
     """Say what an entity is connected to.
 
     First what is stated as a relation, then what is only mentioned in the same memories; the two
     are never blended."""
     with call.graph() as graph:
-        found = graph.related(name, type=kind, limit=limit)
+        found = graph.related(
+            name, type=kind, limit=limit, depth=depth, agent=agent or call.settings.agent or None
+        )
     if call.terminal.as_json:
         call.terminal.document(found)
     else:
@@ -206,8 +244,9 @@ def _related(terminal: Terminal, found: Related) -> None:
     terminal.line(render.entity(found.found.entity))
     if asked:
         terminal.line(text(("asked as ", "dim"), asked), indent=2)
-    stated = [one for one in found.related if one.links]
-    beside = [one for one in found.related if not one.links]
+    near = [one for one in found.related if one.hop == 1]
+    stated = [one for one in near if one.links]
+    beside = [one for one in near if not one.links]
     if stated:
         terminal.line()
         terminal.line(render.heading(f"Stated ({len(stated):,})", "by a memory, as a relation"))
@@ -217,19 +256,23 @@ def _related(terminal: Terminal, found: Related) -> None:
         title = f"Mentioned together ({len(beside):,})"
         terminal.line(render.heading(title, "in the same memories; no relation is stated"))
         terminal.lines([_beside(one) for one in beside])
+    for hop in sorted({one.hop for one in found.related} - {1}):
+        far = [one for one in found.related if one.hop == hop]
+        terminal.line()
+        terminal.line(render.heading(f"{hop} hops away ({len(far):,})", "by the nearest way"))
+        terminal.lines([_far(one) for one in far])
     if not found.related:
         terminal.line("Nothing connected to it was found.", indent=2)
         terminal.line(render.sentence(found.note or UNKNOWN), indent=2)
     if found.truncated:
-        terminal.hint("There is more: --limit N shows more of it.")
+        terminal.hint("There is more: --limit N shows more of it, --type less of the rest.")
 
 
 def _link(one: Neighbour, link: Link) -> Line:
-    arrow = "→" if link.direction == "out" else "←"
     sure = "" if link.confidence == 1 else f", confidence {link.confidence:.2f}"
     return Line(
         [
-            text((arrow, "green"), " ", (render.cut(link.relation), "cyan")),
+            text(_arrow(link.direction), " ", (render.cut(link.relation), "cyan")),
             render.typed(one.entity.name, one.entity.type),
             text((f"{render.count(link.sources, 'memory', 'memories')}{sure}", "dim")),
         ]
@@ -239,6 +282,83 @@ def _link(one: Neighbour, link: Link) -> Line:
 def _beside(one: Neighbour) -> Line:
     shared = render.count(one.shared_sources, "shared memory", "shared memories")
     return Line([render.typed(one.entity.name, one.entity.type), text((shared, "dim"))])
+
+
+def _far(one: Neighbour) -> Line:
+    way = text(" · ").join([render.name(name) for name in one.through])
+    how = (
+        text(_arrow(one.links[0].direction), " ", (render.cut(one.links[0].relation), "cyan"))
+        if one.links
+        else text(("together", "dim"))
+    )
+    return Line([render.typed(one.entity.name, one.entity.type), text(("by ", "dim"), way), how])
+
+
+def _arrow(direction: str | None) -> tuple[str, str]:
+    return ("→" if direction == "out" else "←", "green")
+
+
+@command(
+    "path",
+    ASK,
+    'enfold path "Ada Lovelace" "Claude Code"',
+    "enfold path id:12 Kubernetes --depth 3",
+    note="The shortest; of those as short, one that is stated rather than mentioned. Exit code 3 "
+    "where none was found, which proves nothing.",
+)
+def path(
+    call: Call,
+    left: Annotated[str, typer.Argument(metavar="FROM", help="A name, or an id as id:12.")],
+    right: Annotated[str, typer.Argument(metavar="TO", help="A name, or an id as id:12.")],
+    depth: Annotated[
+        int,
+        typer.Option("--depth", metavar="N", min=1, max=HOPS, help="How many steps it may have."),
+    ] = HOPS,
+    agent: Agent = None,
+) -> int:
+    """Say how two entities are connected.
+
+    Each step stands there with a memory that shows it."""
+    with call.graph() as graph:
+        found = graph.path(left, right, max_depth=depth, agent=agent or call.settings.agent or None)
+    if call.terminal.as_json:
+        call.terminal.document(found)
+    else:
+        _path(call.terminal, found)
+    same = found.left.entity.id == found.right.entity.id
+    return exits.DONE if found.steps or same else exits.CODES[NotFound]
+
+
+def _path(terminal: Terminal, found: Connection) -> None:
+    terminal.line(render.entity(found.left.entity))
+    for end in (found.left, found.right):
+        if asked := asked_as(end):
+            terminal.line(text(("asked as ", "dim"), asked), indent=2)
+    terminal.lines(_steps(found.steps))
+    if found.note:
+        terminal.line(render.sentence(found.note), indent=2)
+    if found.steps and found.truncated:
+        terminal.hint("Not everything was looked at; there may be a shorter one.")
+
+
+def _steps(steps: Iterable[Step]) -> list[Line]:
+    return [
+        Line(
+            [
+                text(_arrow(one.direction), " ", (render.cut(one.relation), "cyan"))
+                if one.relation is not None
+                else text(("– mentioned together", "dim")),
+                render.typed(one.entity.name, one.entity.type),
+                text(
+                    (
+                        f"{render.count(one.sources, 'memory', 'memories')}, one: {one.memory_id}",
+                        "dim",
+                    )
+                ),
+            ]
+        )
+        for one in steps
+    ]
 
 
 @command("show", ASK, 'enfold show "Claude Code"', "enfold show id:12", also="entity")
