@@ -10,9 +10,11 @@ from enfold import conflicts, folds, lookup
 from enfold.asked import Asked
 from enfold.check import check
 from enfold.errors import Error, NotFound
-from enfold.model import Answer, DecidedBy, Proposal, Verdict
+from enfold.model import Answer, DecidedBy, MemoryQuestion, Proposal, Verdict
 from enfold.names import Name
+from enfold.ports import NewMemory
 from enfold.store import SqliteStore, open_store, suggestions
+from tests.told import told
 
 
 @pytest.fixture
@@ -28,7 +30,7 @@ def mint(tx: Any, *spellings: str) -> list[int]:
 
 def mention(tx: Any, row: int, times: int) -> None:
     for _ in range(times):
-        tx.edges.mention(tx.edges.add_memory("text"), row, "x")
+        tx.edges.mention(tx.memories.add("text"), row, "x")
 
 
 def ask(tx: Any, *pairs: tuple[int, int], score: float = 0.5) -> conflicts.Queued:
@@ -217,6 +219,118 @@ def test_a_question_needs_two_entities(store: SqliteStore) -> None:
             ask(tx, (a, 99))
 
 
+# ---- memories that contradict ----
+
+
+def contradict(tx: Any, *, sealed: str | None = None, score: float = 0.8) -> tuple[int, int, int]:
+    """(question, later memory, earlier memory)"""
+    said = [NewMemory(f"text {at}", sealed_for=sealed) for at in range(2)]
+    earlier, later = tx.memories.add_many(said)
+    question = tx.questions.ask_memory(
+        later, earlier, asked_by="model", score=score, reason="Both can't be."
+    )
+    return question, later, earlier
+
+
+def weighed(tx: Any, question: int, answer: Answer, content: str | None = None) -> MemoryQuestion:
+    done = conflicts.decide_any(tx, question, answer, content=content, actor="ann")
+    assert isinstance(done, MemoryQuestion)
+    return done
+
+
+@pytest.mark.parametrize(
+    ("answer", "later_holds", "earlier_holds"),
+    [
+        (Answer.KEEP_NEW, "active", "stale"),
+        (Answer.KEEP_EXISTING, "stale", "active"),
+        (Answer.KEEP_BOTH, "active", "active"),
+        (Answer.MERGE, "stale", "stale"),
+    ],
+)
+def test_an_answer_about_two_memories_says_which_holds_and_can_be_taken_back(
+    store: SqliteStore, answer: Answer, later_holds: str, earlier_holds: str
+) -> None:
+    with store.write() as tx:
+        question, later, _ = contradict(tx)
+        before = conflicts.memories(tx)
+        content = "Both in one." if answer is Answer.MERGE else None
+        done = weighed(tx, question, answer, content)
+        assert (done.answer, done.answered_by) == (answer, "ann")
+        assert (done.queued.status, done.candidate.status) == (later_holds, earlier_holds)
+        assert conflicts.memories(tx) == []
+        assert [one.id for one in conflicts.memories(tx, decided=True)] == [question]
+        with refused("already_answered"):
+            weighed(tx, question, answer, content)
+        back = conflicts.reopen_any(tx, question)
+        assert [back] == before == conflicts.memories(tx)
+        assert tx.memories.last() == later
+        assert check(tx).clean
+
+
+def test_an_answer_about_two_memories_that_makes_no_sense_is_refused(store: SqliteStore) -> None:
+    with store.write() as tx:
+        question, later, earlier = contradict(tx)
+        with refused("merge_needs_text"):
+            weighed(tx, question, Answer.MERGE)
+        with refused("bad_answer"):
+            weighed(tx, question, Answer.KEEP_NEW, "a text")
+        with refused("not_its_candidate"):
+            conflicts.decide_any(tx, question, Answer.KEEP_NEW, candidate_id=later + 1)
+        with refused("not_an_entity_question"):
+            conflicts.reopen(tx, question)
+        with refused("not_answered"):
+            conflicts.reopen_any(tx, question)
+        conflicts.decide_any(tx, question, Answer.KEEP_NEW, candidate_id=later)
+        assert tx.memories.get(earlier).status == "stale"  # type: ignore[union-attr]
+
+
+def test_a_question_about_a_memory_that_holds_no_more_is_moot(store: SqliteStore) -> None:
+    with store.write() as tx:
+        question, _, earlier = contradict(tx)
+        tx.memories.set_status(earlier, "stale")
+        assert (conflicts.memories(tx), tx.questions.count_memories()) == ([], 0)
+        (moot,) = conflicts.memories(tx, decided=True)
+        assert (moot.id, moot.answer, moot.answered_by) == (question, "keep_both", "resolver")
+        with refused("moot"):
+            weighed(tx, question, Answer.KEEP_BOTH)
+        tx.memories.set_status(earlier, "active")
+        assert [one.id for one in conflicts.memories(tx)] == [question]
+        tx.memories.delete(earlier)
+        assert tx.questions.kind(question) is None
+        assert check(tx).clean
+
+
+def test_two_memories_are_asked_about_once_and_the_surest_first(store: SqliteStore) -> None:
+    with store.write() as tx:
+        first, later, earlier = contradict(tx)
+        surer, *_ = contradict(tx, score=0.9)
+        again = tx.questions.ask_memory(earlier, later, asked_by="m", score=1.0, reason="")
+        assert again is None
+        assert [one.id for one in conflicts.memories(tx)] == [surer, first]
+        assert tx.questions.count_memories() == 2
+        assert tx.conflicts.count_pending() == 0
+
+
+def test_sealed_memories_are_asked_about_to_their_agent_alone(store: SqliteStore) -> None:
+    with store.write() as tx:
+        question, *_ = contradict(tx, sealed="bob")
+        assert (conflicts.memories(tx), tx.questions.count_memories()) == ([], 0)
+        assert conflicts.memories(tx, agent="ann") == []
+        assert [one.id for one in conflicts.memories(tx, agent="bob")] == [question]
+
+
+def test_a_memory_question_that_comes_back_takes_the_place_of_the_one_asked_meanwhile(
+    store: SqliteStore,
+) -> None:
+    with store.write() as tx:
+        first, later, earlier = contradict(tx)
+        weighed(tx, first, Answer.KEEP_BOTH)
+        second = tx.questions.ask_memory(later, earlier, asked_by="m", score=1.0, reason="")
+        assert second is not None
+        conflicts.reopen_any(tx, first)
+        assert [one.id for one in conflicts.memories(tx)] == [first]
+
+
 # ---- suggestions ----
 
 
@@ -227,7 +341,7 @@ def test_the_weightiest_pairs_are_found_though_spellings_count_twice(
     with store.write() as tx:
         loud = mint(tx, *(f"loud {at}" for at in range(12)))
         one, two = mint(tx, "quiet one", "quiet two")
-        memory = tx.edges.add_memory("one memory that writes each name in nine ways")
+        memory = tx.memories.add("one memory that writes each name in nine ways")
         for row in loud:
             for at in range(9):
                 tx.edges.mention(memory, row, f"way {at}")
@@ -265,12 +379,14 @@ def test_what_is_left_to_ask_follows_folds_questions_and_decisions(store: Sqlite
 def test_a_question_that_comes_back_takes_the_place_of_the_one_asked_meanwhile() -> None:
     with enfold.open(":memory:") as graph:
         for _ in range(2):
-            graph.remember("Something.", mentions=["Jon Smithe", "Xylo Root"])
-        graph.remember("Something.", mentions=["Jon Smith"])
+            told(graph, "Something.", mentions=["Jon Smithe", "Xylo Root"])
+        told(graph, "Something.", mentions=["Jon Smith"])
         graph.resolve()
         first = graph.conflicts()[0]
         elsewhere = graph.merge("Jon Smithe", "Xylo Root")
-        made = graph.decide(first.id, "keep_existing").merge
+        done = graph.decide(first.id, "keep_existing")
+        assert isinstance(done, conflicts.Decided)
+        made = done.merge
         assert made is not None
         graph.revert(elsewhere.id)
         undone = graph.undo_apart(graph.apart()[0].id, actor="Ada")

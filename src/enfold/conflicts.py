@@ -1,5 +1,8 @@
 """The queue of questions: asking, answering, and taking an answer back.
 
+A question is about two entities, about two memories that contradict each other, or about a name
+that fits several entities; here is what concerns the first kind, and the way to the others.
+
 A question whose two sides lead to one entity, or are settled apart by a decision made elsewhere, is
 moot: it has no force and no place in the queue, and returns when that is undone.
 """
@@ -10,9 +13,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from enfold import folds
+from enfold import beliefs, folds, homonyms
 from enfold.errors import Invalid, NotFound, Refused
-from enfold.model import Answer, Conflict, DecidedBy, Decision, Merge, Proposal
+from enfold.homonyms import Chosen, Waiting
+from enfold.model import (
+    Answer,
+    Conflict,
+    DecidedBy,
+    Decision,
+    MemoryQuestion,
+    Merge,
+    NameQuestion,
+    Proposal,
+)
 from enfold.ports import Tx
 
 QUEUE_CAP: Final = 50
@@ -43,6 +56,13 @@ class Decided:
 
     conflict: Conflict
     merge: Merge | None
+
+
+AnyDecided = Decided | Chosen | MemoryQuestion
+"""What became of an answer: of a question about two entities, a name, two memories."""
+
+AnyReopened = Conflict | Waiting | MemoryQuestion
+"""What became of an answer that was taken back, likewise."""
 
 
 def ask(tx: Tx, proposals: Sequence[Proposal], *, asked_by: str) -> Queued:
@@ -88,6 +108,114 @@ def decided(tx: Tx, *, limit: int = 1000) -> list[Conflict]:
     return [*tx.conflicts.decided(limit=limit), *moot][:limit]
 
 
+def names(tx: Tx, *, decided: bool = False, limit: int = 1000) -> list[NameQuestion]:
+    """The open questions about names, the most waited for first; or those answered, and those that
+    are moot, as the resolver's ``keep_both``."""
+    if not decided:
+        return tx.questions.names(limit=limit)
+    moot = (
+        replace(question, answer=Answer.KEEP_BOTH, answered_by=RESOLVER)
+        for question in tx.questions.moot_names(limit=limit)
+    )
+    return [*tx.questions.names(decided=True, limit=limit), *moot][:limit]
+
+
+def memories(
+    tx: Tx, *, decided: bool = False, limit: int = 1000, agent: str | None = None
+) -> list[MemoryQuestion]:
+    """The open questions about memories, the surest first; or those answered and moot, likewise.
+
+    Args:
+        agent: who asks; memories that are sealed for others are left out.
+    """
+    if not decided:
+        return tx.questions.memories(limit=limit, agent=agent)
+    moot = (
+        replace(question, answer=Answer.KEEP_BOTH, answered_by=RESOLVER)
+        for question in tx.questions.moot_memories(limit=limit, agent=agent)
+    )
+    return [*tx.questions.memories(decided=True, limit=limit, agent=agent), *moot][:limit]
+
+
+def decide_any(
+    tx: Tx,
+    conflict_id: int,
+    answer: Answer,
+    *,
+    actor: str | None = None,
+    candidate_id: int | None = None,
+    content: str | None = None,
+) -> AnyDecided:
+    """Answer a question of whatever kind.
+
+    Args:
+        candidate_id: of a name the entity that is meant; else one of the question's own sides.
+        content: the text of a ``merge`` of two memories, and of nothing else.
+
+    Raises:
+        NotFound: ``no_conflict``.
+        Invalid: ``bad_answer``, ``choose_candidate``, ``not_its_candidate``, ``merge_needs_text``.
+        Refused: ``already_answered``, ``moot``, ``rename_instead``.
+    """
+    kind = tx.questions.kind(conflict_id)
+    if kind == "name":
+        name = _name_question(tx, conflict_id)
+        _must_be_unanswered(name)
+        if name.moot:
+            raise _moot_name(name)
+        if content is not None:
+            raise _no_text(answer)
+        return homonyms.decide(tx, name, answer, candidate_id=candidate_id, actor=actor)
+    if kind == "memory":
+        memory = _memory_question(tx, conflict_id)
+        _must_be_unanswered(memory)
+        if memory.moot:
+            raise _moot_memory(memory)
+        _must_fit(memory, answer, candidate_id, content)
+        return beliefs.decide(tx, memory, answer, content=content, actor=actor)
+    return decide(tx, conflict_id, answer, actor=actor, candidate_id=candidate_id, content=content)
+
+
+def _must_fit(
+    question: MemoryQuestion, answer: Answer, candidate_id: int | None, content: str | None
+) -> None:
+    if candidate_id is not None and candidate_id not in (question.queued.id, question.candidate.id):
+        raise Invalid(
+            "not_its_candidate",
+            f"Question {question.id} is about memories {question.queued.id} and "
+            f"{question.candidate.id}, not about {candidate_id}.",
+            sides=sorted((question.queued.id, question.candidate.id)),
+        )
+    if answer is not Answer.MERGE and content is not None:
+        raise _no_text(answer)
+
+
+def _no_text(answer: Answer) -> Invalid:
+    return Invalid(
+        "bad_answer",
+        f"{answer} takes no text: that is for the merge of two memories. Leave it away.",
+    )
+
+
+def reopen_any(tx: Tx, conflict_id: int, *, actor: str | None = None) -> AnyReopened:
+    """Take an answer back, of whatever kind; the question is open again.
+
+    Raises:
+        NotFound: ``no_conflict``.
+        Refused: ``not_answered``.
+    """
+    kind = tx.questions.kind(conflict_id)
+    if kind == "name":
+        name = _name_question(tx, conflict_id)
+        _must_be_answered(name)
+        return homonyms.reopen(tx, name)
+    if kind == "memory":
+        memory = _memory_question(tx, conflict_id)
+        _must_be_answered(memory)
+        return beliefs.reopen(tx, memory, actor=actor)
+    return reopen(tx, conflict_id, actor=actor)
+
+
 def decide(
     tx: Tx,
     conflict_id: int,
@@ -111,7 +239,7 @@ def decide(
         Refused: ``already_answered``, ``moot``, ``rename_instead``.
     """
     question = _question(tx, conflict_id)
-    _must_be_open(question)
+    _must_be_unanswered(question)
     if candidate_id is not None and candidate_id not in _sides(question):
         raise Invalid(
             "not_its_candidate",
@@ -174,8 +302,7 @@ def reopen(tx: Tx, conflict_id: int, *, actor: str | None = None) -> Conflict:
         Refused: ``not_answered``.
     """
     question = _question(tx, conflict_id)
-    if question.answer is None:
-        raise Refused("not_answered", f"Question {conflict_id} has no answer to take back.")
+    _must_be_answered(question)
     if question.merge_id is not None:
         folds.revert(tx, question.merge_id, actor=actor)
     else:
@@ -217,19 +344,42 @@ def undo_decision(tx: Tx, decision_id: int, *, actor: str | None = None) -> Deci
 def _question(tx: Tx, conflict_id: int) -> Conflict:
     question = tx.conflicts.get(conflict_id)
     if question is None:
-        raise NotFound("no_conflict", f"There is no question {conflict_id}.")
+        raise _missing(tx, conflict_id)
     return question
 
 
-def _must_be_open(question: Conflict) -> None:
+def _name_question(tx: Tx, conflict_id: int) -> NameQuestion:
+    question = tx.questions.name(conflict_id)
+    if question is None:
+        raise _missing(tx, conflict_id)
+    return question
+
+
+def _memory_question(tx: Tx, conflict_id: int) -> MemoryQuestion:
+    question = tx.questions.memory(conflict_id)
+    if question is None:
+        raise _missing(tx, conflict_id)
+    return question
+
+
+def _missing(tx: Tx, conflict_id: int) -> NotFound | Refused:
+    if (kind := tx.questions.kind(conflict_id)) is not None:
+        return Refused("not_an_entity_question", f"Question {conflict_id} is about a {kind}.")
+    return NotFound("no_conflict", f"There is no question {conflict_id}.")
+
+
+def _must_be_unanswered(question: Conflict | NameQuestion | MemoryQuestion) -> None:
     if question.answer is not None:
         raise Refused(
             "already_answered",
             f"Question {question.id} was answered {question.answer} at {question.decided_at}; "
             "take that back first.",
         )
-    if question.kind != "entity":
-        raise Refused("not_an_entity_question", f"Question {question.id} is about {question.kind}.")
+
+
+def _must_be_answered(question: Conflict | NameQuestion | MemoryQuestion) -> None:
+    if question.answer is None:
+        raise Refused("not_answered", f"Question {question.id} has no answer to take back.")
 
 
 def _sides(question: Conflict) -> set[int]:
@@ -250,3 +400,21 @@ def _moot(tx: Tx, question: Conflict) -> Refused:
         numbers = ", ".join(str(decision.id) for decision in apart)
         why = f"{names} are settled apart already (decision {numbers})"
     return Refused("moot", f"Nothing is left to answer: {why}. Undo that to be asked again.")
+
+
+def _moot_name(question: NameQuestion) -> Refused:
+    if not question.candidates:
+        why = f"no entity is called “{question.name}” any more"
+    else:
+        only = question.candidates[0]
+        why = f"“{question.name}” leads to one entity already: “{only.name}” ({only.id})"
+    return Refused("moot", f"Nothing is left to answer: {why}. Undo that to be asked again.")
+
+
+def _moot_memory(question: MemoryQuestion) -> Refused:
+    stale = next(m for m in (question.queued, question.candidate) if m.status == "stale")
+    return Refused(
+        "moot",
+        f"Nothing is left to answer: memory {stale.id} does not hold any more. Undo that to be "
+        "asked again.",
+    )

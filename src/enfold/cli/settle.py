@@ -3,21 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Final, NamedTuple
 
 import typer
 
+from enfold.cli import asked as questions
 from enfold.cli import render
 from enfold.cli.app import MOST, SETTLE, Call, Limit, command
 from enfold.cli.look import proposals
 from enfold.cli.render import text
 from enfold.cli.terminal import Line, Terminal
+from enfold.conflicts import Decided
 from enfold.errors import Error
-from enfold.model import Answer, Conflict, Decision, Merge, Report, Reverted
+from enfold.homonyms import Chosen, Waiting
+from enfold.model import (
+    Answer,
+    Conflict,
+    Decision,
+    MemoryQuestion,
+    Merge,
+    NameQuestion,
+    Report,
+    Reverted,
+)
 
 if TYPE_CHECKING:
     from enfold.graph import Graph
     from enfold.model import Shown
+
+ENTITY: Final = "entity"
+MEMORY: Final = "memory"
+NAME: Final = "name"
+KINDS: Final = (ENTITY, MEMORY, NAME)
+_LISTED: Final = ", ".join(KINDS)
 
 Question = Annotated[int, typer.Argument(metavar="ID", min=1, max=MOST, help="The question's id.")]
 Fold = Annotated[int, typer.Argument(metavar="ID", min=1, max=MOST, help="The merge's id.")]
@@ -159,7 +177,9 @@ def _first(terminal: Terminal, title: str, shown: Sequence[Shown], total: int) -
     "conflicts",
     SETTLE,
     "enfold conflicts",
+    "enfold conflicts --kind name",
     "enfold conflicts --decided --json",
+    note="With --json it is one list, each question with its kind.",
 )
 def conflicts(
     call: Call,
@@ -171,22 +191,78 @@ def conflicts(
             show_default=False,
         ),
     ] = False,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--kind", metavar="|".join(KINDS), help="Only those about entities, memories or names."
+        ),
+    ] = None,
     limit: Limit = 50,
 ) -> None:
-    """List the pending questions: are these two one thing?
+    """List the pending questions.
 
-    The weightiest come first."""
+    Are these two one thing? Which of two memories that contradict each other holds? Which of
+    several entities does a name mean? The weightiest of each kind come first."""
+    if kind not in (None, *KINDS):
+        raise typer.BadParameter(f"{kind!r} is no kind of question; give one of: {_LISTED}.")
+    agent = call.settings.agent or None
     with call.graph() as graph:
-        found = graph.conflicts(decided=decided, limit=limit)
+        asked = Asked(
+            graph.conflicts(decided=decided, limit=limit) if kind in (None, ENTITY) else [],
+            graph.memory_questions(decided=decided, limit=limit, agent=agent)
+            if kind in (None, MEMORY)
+            else [],
+            graph.name_questions(decided=decided, limit=limit) if kind in (None, NAME) else [],
+        )
     terminal = call.terminal
     if terminal.as_json:
-        terminal.document(found)
-    elif not found:
+        terminal.document(asked.records())
+    elif not asked:
         terminal.hint("No question was answered yet." if decided else "No question is pending.")
     else:
-        terminal.lines([_question(one, decided) for one in found], right=(0,), indent=0)
+        _show(terminal, asked, decided)
         if not decided:
-            _how_to_answer(terminal, found[0])
+            _how_to_answer(terminal, asked)
+
+
+class Asked(NamedTuple):
+    """Questions of every kind."""
+
+    entities: list[Conflict]
+    memories: list[MemoryQuestion]
+    names: list[NameQuestion]
+
+    def __bool__(self) -> bool:
+        return any((self.entities, self.memories, self.names))
+
+    def records(self) -> list[Any]:
+        """One list, each with its kind."""
+        from enfold.graph import as_json
+
+        memories = [{"kind": MEMORY} | as_json(one) for one in self.memories]
+        return [*self.entities, *memories, *({"kind": NAME} | as_json(one) for one in self.names)]
+
+
+def _show(terminal: Terminal, asked: Asked, decided: bool) -> None:
+    """Each kind under its heading; entities alone need none."""
+    parts = [
+        ("Are the two one thing?", [_question(one, decided) for one in asked.entities]),
+        (
+            "Memories that contradict each other: which holds?",
+            [questions.memory_line(one, decided) for one in asked.memories],
+        ),
+        (
+            "Names that fit several entities: which one do texts mean?",
+            [questions.name_line(one, decided) for one in asked.names],
+        ),
+    ]
+    bare = not (asked.memories or asked.names)
+    for at, (title, lines) in enumerate(part for part in parts if part[1]):
+        if not bare:
+            if at:
+                terminal.line()
+            terminal.line(render.heading(title))
+        terminal.lines(lines, right=(0,), indent=0)
 
 
 def _question(one: Conflict, decided: bool) -> Line:
@@ -199,22 +275,31 @@ def _question(one: Conflict, decided: bool) -> Line:
     return Line(cells, render.sentence(moot), rule)
 
 
-def _how_to_answer(terminal: Terminal, one: Conflict) -> None:
-    queued, candidate = render.name(one.queued_name), render.name(one.candidate_name)
+def _how_to_answer(terminal: Terminal, asked: Asked) -> None:
     terminal.hint()
     terminal.hint(text(("Answer", "bold"), ("  for example", "dim")))
+    terminal.hints(
+        [
+            *(line for one in asked.entities[:1] for line in _how_to_fold(one)),
+            *(line for one in asked.memories[:1] for line in questions.how_to_weigh(one)),
+            *(line for one in asked.names[:1] for line in questions.how_to_choose(one)),
+        ]
+    )
+    if asked.entities:
+        terminal.hint(text("To answer many, card by card: ", render.command("enfold review")))
+
+
+def _how_to_fold(one: Conflict) -> list[Line]:
+    queued, candidate = render.name(one.queued_name), render.name(one.candidate_name)
     meanings = [
         ("keep_existing", text(queued, " folds into ", candidate)),
         ("keep_new", text(candidate, " folds into ", queued)),
         ("keep_both", text("they are two things, and stay apart")),
     ]
-    terminal.hints(
-        [
-            Line([render.command(f"enfold decide {one.id} {answer}")], meaning)
-            for answer, meaning in meanings
-        ]
-    )
-    terminal.hint(text("To answer many, card by card: ", render.command("enfold review")))
+    return [
+        Line([render.command(f"enfold decide {one.id} {answer}")], meaning)
+        for answer, meaning in meanings
+    ]
 
 
 @command(
@@ -222,46 +307,87 @@ def _how_to_answer(terminal: Terminal, one: Conflict) -> None:
     SETTLE,
     "enfold decide 12 keep_existing",
     "enfold decide 12 keep_both --actor ada",
+    "enfold decide 15 keep_existing --candidate 7",
+    'enfold decide 18 merge --content "Ada moved from Acme to Globex in May."',
     actor=True,
 )
 def decide(
     call: Call,
     question: Question,
     answer: Annotated[
-        str, typer.Argument(metavar="ANSWER", help="keep_existing, keep_new or keep_both.")
+        str,
+        typer.Argument(
+            metavar="ANSWER", help="keep_existing, keep_new or keep_both; of memories also merge."
+        ),
     ],
+    candidate: Annotated[
+        int | None,
+        typer.Option(
+            "--candidate",
+            metavar="ID",
+            min=1,
+            max=MOST,
+            help="With keep_existing, of a name: the entity that texts mean.",
+        ),
+    ] = None,
+    content: Annotated[
+        str | None,
+        typer.Option(
+            "--content", metavar="TEXT", help="With merge: the text in place of two memories."
+        ),
+    ] = None,
 ) -> None:
     """Answer a question.
 
-    keep_existing folds the queued name (the left one) into its candidate (the right one), keep_new
-    the other way round, and keep_both settles the two apart."""
+    Of two entities, keep_existing folds the queued name (the left one) into its candidate (the
+    right one), keep_new the other way round, and keep_both settles the two apart.
+
+    Of two memories, keep_new says that the later one holds, keep_existing that the earlier one
+    does, keep_both that both do, and merge puts a text of yours in their place.
+
+    Of a name that fits several entities, keep_existing says which one texts mean by it, keep_new
+    that it is another thing of that name, and keep_both leaves it open."""
     with call.graph(write=True) as graph:
-        done = graph.decide(question, answer)
+        done = graph.decide(question, answer, candidate_id=candidate, content=content)
     terminal = call.terminal
     if terminal.as_json:
         terminal.document(done)
         return
+    if isinstance(done, Chosen):
+        questions.chosen(terminal, done)
+    elif isinstance(done, MemoryQuestion):
+        questions.weighed(terminal, done)
+    else:
+        _folded_or_apart(terminal, done)
+    terminal.hint(text("To take it back: ", render.command(f"enfold reopen {question}")))
+
+
+def _folded_or_apart(terminal: Terminal, done: Decided) -> None:
     one = done.conflict
     if done.merge is not None:
         terminal.receipt(text("Folded ", render.merge(done.merge), f" (merge {done.merge.id})."))
     elif one.answer is Answer.KEEP_BOTH:
         names = text(render.quoted(one.queued_name), " and ", render.quoted(one.candidate_name))
         terminal.receipt(text(names, f" are settled apart (decision {one.decision_id})."))
-    terminal.hint(text("To take it back: ", render.command(f"enfold reopen {one.id}")))
 
 
 @command("reopen", SETTLE, "enfold reopen 12", actor=True)
 def reopen(call: Call, question: Question) -> None:
     """Take an answer back; the question is pending again.
 
-    What the answer folded is reverted, and what it kept apart is free again."""
+    What the answer folded is reverted, and what it kept apart is free again; memories are as they
+    were, and what it linked to an entity by its name waits."""
     with call.graph(write=True) as graph:
         one = graph.reopen(question)
     terminal = call.terminal
     if terminal.as_json:
         terminal.document(one)
         return
-    terminal.receipt(text(f"Question {one.id} is pending again: ", render.question(one)))
+    if isinstance(one, Waiting):
+        questions.waits(terminal, one)
+        return
+    shown = render.question(one) if isinstance(one, Conflict) else questions.contradiction(one)
+    terminal.receipt(text(f"Question {one.id} is pending again: ", shown))
 
 
 @command(
