@@ -1,61 +1,465 @@
-"""A text is stored with the names it mentions and the facts it states, and forgotten again."""
+"""Text becomes memory: stored first, then read for what it names, then placed by its meaning.
+
+Storing is a transaction of its own, so that whatever fails later, the text is there; what was not
+read waits, marked as unread, and is read by ``read_waiting``. An extractor runs outside every
+transaction: a model may take its time, and nobody waits for it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Final
 
-from enfold import lookup
-from enfold.errors import Invalid, NotFound
-from enfold.model import Memory
-from enfold.names import Name
-from enfold.ports import Tx
+from enfold import linking, passages, resolve
+from enfold.beliefs import BeliefReport
+from enfold.errors import Conflict, Error, Invalid, NotFound
+from enfold.known import Known, one_row
+from enfold.linking import Linked
+from enfold.model import Extracted, Kind, Memory, NameInText, Remembered, Term, Text
+from enfold.names import Name, clean, normalized
+from enfold.ports import Extractor, NewMemory, Progress, Store, Tx
 
-StatedFact = tuple[str, str, str]
-"""(subject, predicate, object), all as written."""
+BATCH: Final = 100
+"""Texts that are stored, read and placed together."""
+
+LONGEST: Final = 20_000
+"""Characters of a memory that is no document: about ten pages, of which recall could show nothing
+better than the whole. A document is found by its passages."""
+
+LONGEST_DOCUMENT: Final = 50_000_000
+"""Characters of a document. What is longer is a corpus: split it, and each part can be cited."""
+
+LABEL: Final = 200
+"""Characters of an area, a topic, an agent, a title, a source tag."""
+
+SOURCE: Final = 2_000
+"""Characters of a source and of a caller's id."""
+
+TAG: Final = "remember"
+
+_SLICE: Final = 10_000
+_HALF: Final = re.compile("[\ud800-\udfff]")
 
 
-def remember(
-    tx: Tx,
-    content: str,
-    *,
-    mentions: Sequence[str | Name] = (),
-    facts: Sequence[StatedFact] = (),
-    source: str | None = None,
-    caller_id: str | None = None,
-) -> Memory:
-    """Store a text. A name leads to the entity it is known as, or makes one.
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A text that is stored.
 
-    Args:
-        caller_id: the caller's own id of the text; one that is known is not stored again.
+    Attributes:
+        parts: the memories that are to be placed by their meaning: itself, or its passages.
+        linked: what came of the names and relations that the caller gave.
+        repeat: it was there already.
+    """
+
+    text: Text
+    memory_id: int
+    parts: tuple[int, ...]
+    linked: Linked = field(default_factory=Linked)
+    repeat: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What became of memories that were to be read.
+
+    Attributes:
+        linked: what came of each, by its id. failed: why some could not be read.
+        spoken: what the rules said of the names that were new.
+    """
+
+    linked: dict[int, Linked]
+    failed: dict[int, str]
+    spoken: resolve.Spoken
+
+
+# ---- storing ------------------------------------------------------------------------------------
+
+
+def checked(text: Text) -> Text:
+    """The text as it is stored.
 
     Raises:
-        Invalid: a blank text or name.
-        Conflict: ``ambiguous``: a name fits several entities.
+        Invalid: ``blank_memory``, ``memory_too_long``, ``bad_kind``, ``bad_label``.
     """
-    if not content.strip():
+    _must_be_storable(text.content)
+    if text.kind not in set(Kind):
+        kinds = ", ".join(Kind)
+        raise Invalid("bad_kind", f"{text.kind!r} is no kind of memory; there are: {kinds}.")
+    most = LONGEST_DOCUMENT if text.kind == Kind.DOCUMENT else LONGEST
+    if len(text.content) > most:
+        raise Invalid(
+            "memory_too_long",
+            f"The text has {len(text.content):,} characters, and a {text.kind} at most {most:,}. "
+            + (
+                "Split it into several documents."
+                if text.kind == Kind.DOCUMENT
+                else "Remember it as a document, which is split into passages."
+            ),
+        )
+    return replace(
+        text,
+        title=_label("title", text.title, LABEL),
+        area=_label("area", text.area, LABEL),
+        topic=_label("topic", text.topic, LABEL),
+        agent=_label("agent", text.agent, LABEL),
+        sealed_for=_label("agent it is sealed for", text.sealed_for, LABEL),
+        source_tag=_label("source tag", text.source_tag, LABEL),
+        source=_label("source", text.source, SOURCE),
+        caller_id=_label("caller's id", text.caller_id, SOURCE),
+        created_at=_moment(text.created_at),
+    )
+
+
+def _moment(written: str | None) -> str | None:
+    """A time as it is stored: in UTC, with milliseconds."""
+    if written is None:
+        return None
+    try:
+        at = datetime.fromisoformat(written)
+        at = at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+    except (ValueError, OverflowError):
+        raise Invalid("bad_time", f"{written!r} is no time; write 2026-01-31T12:00:00Z.") from None
+    return at.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _must_be_storable(content: str) -> None:
+    parts = (content[at : at + _SLICE] for at in range(0, len(content), _SLICE))
+    if not any(normalized(part).strip() for part in parts):
         raise Invalid("blank_memory", "The memory is blank; give it a text.")
-    known = tx.edges.memory_by_caller(caller_id) if caller_id else None
+    if "\0" in content or _HALF.search(content):
+        raise Invalid(
+            "bad_text",
+            "The text holds a NUL or half of a surrogate pair, which no database can store; "
+            "decode it with errors='replace', and take NULs out.",
+        )
+
+
+def _label(name: str, written: str | None, most: int) -> str | None:
+    if written is None:
+        return None
+    label = clean(written)
+    if len(label) > most:
+        raise Invalid("bad_label", f"The {name} has more than {most:,} characters; shorten it.")
+    return label or None
+
+
+def store(
+    tx: Tx, texts: Sequence[Text], *, refused: Callable[[int, Error], None] | None = None
+) -> list[Stored]:
+    """Store texts, each once: what came before is counted. What callers know of them is linked at
+    once; those that are to be read are marked.
+
+    Args:
+        refused: called with the place of a text that can't be stored and why, and the others go
+            on; None raises that.
+
+    Raises:
+        Invalid: see ``checked``.
+        Conflict: ``caller_id_taken``: another text came under the same id.
+    """
+    done = []
+    for place, text in enumerate(texts):
+        try:
+            done.append(_store(tx, checked(text)))
+        except Error as error:  # raised before anything of this text was written
+            if refused is None:
+                raise
+            refused(place, error)
+    new = [one for one in done if not one.repeat]
+    tx.memories.mark_unread([part for one in new if one.text.is_read for part in one.parts])
+    return [replace(one, linked=_given(tx, one)) for one in done]
+
+
+def _given(tx: Tx, one: Stored) -> Linked:
+    """What the caller gave is of the whole text: of a document its first passage has it."""
+    if one.repeat or not (one.text.mentions or one.text.facts):
+        return one.linked
+    memory = tx.memories.many([one.parts[0]])[one.parts[0]]
+    given = Extracted(one.text.mentions, one.text.facts)
+    return linking.link(tx, memory, given, source_tag=memory.source_tag or TAG)
+
+
+def _store(tx: Tx, text: Text) -> Stored:
+    known = _known(tx, text)
+    if known is not None and known.content == text.content:
+        tx.memories.repeat(known.id)
+        return Stored(text, known.id, (), repeat=True)
     if known is not None:
-        return known
-    memory_id = tx.edges.add_memory(content, source=source, caller_id=caller_id)
-    for mention in mentions:
-        name = mention if isinstance(mention, Name) else Name.of(mention)
-        row, _ = lookup.mint(tx, name)
-        tx.edges.mention(memory_id, row.id, name.spelling)
-    for subject, predicate, target in facts:
-        ends = [lookup.mint(tx, Name.of(end))[0].id for end in (subject, target)]
-        tx.edges.fact(memory_id, ends[0], predicate, ends[1])
-    memory = tx.edges.memory(memory_id)
-    assert memory is not None
-    return memory
+        _make_room(tx, known, text)
+    pieces = passages.split(text.content) if text.kind == Kind.DOCUMENT else []
+    whole = len(pieces) < 2
+    new = _new(text, follows=known.id if known else None, searched=whole)
+    if whole and pieces and pieces[0].title and not text.title:
+        new = replace(new, title=_cut(pieces[0].title))
+    (memory_id,) = tx.memories.add_many([new])
+    if whole:
+        return Stored(text, memory_id, (memory_id,))
+    parts = [
+        replace(
+            new,
+            content=piece.content,
+            title=_cut(piece.title or text.title),
+            caller_id=None,
+            once=False,
+            searched=True,
+            document_id=memory_id,
+            follows_id=None,
+        )
+        for piece in pieces
+    ]
+    return Stored(text, memory_id, tuple(tx.memories.add_many(parts)))
+
+
+def _known(tx: Tx, text: Text) -> Memory | None:
+    """The memory that the text came as before."""
+    if text.caller_id is not None:
+        return tx.memories.by_caller(text.caller_id, sealed_for=text.sealed_for)
+    return tx.memories.same(text.content, sealed_for=text.sealed_for)
+
+
+def _make_room(tx: Tx, known: Memory, text: Text) -> None:
+    """A document that was changed is its next version. Another text under a caller's id is a
+    mistake of the caller's."""
+    if text.kind != Kind.DOCUMENT or known.kind != Kind.DOCUMENT:
+        raise Conflict(
+            "caller_id_taken",
+            f"Memory {known.id} was remembered as {text.caller_id!r} with another text. Give the "
+            "new text an id of its own, or forget the memory first.",
+            memory_id=known.id,
+        )
+    tx.memories.release_caller(known.id)
+    for part in (known.id, *tx.memories.passages_of([known.id]).get(known.id, ())):
+        tx.memories.set_status(part, "stale")
+
+
+def _new(text: Text, *, follows: int | None, searched: bool) -> NewMemory:
+    return NewMemory(
+        text.content,
+        text.source,
+        text.source_tag,
+        text.caller_id,
+        text.kind,
+        title=text.title,
+        area=text.area,
+        topic=text.topic,
+        agent=text.agent,
+        sealed_for=text.sealed_for,
+        created_at=text.created_at,
+        follows_id=follows,
+        once=text.caller_id is None,
+        searched=searched,
+    )
+
+
+def _cut(title: str | None) -> str | None:
+    return None if title is None else clean(title)[:LABEL]
+
+
+# ---- reading ------------------------------------------------------------------------------------
+
+
+def read(store: Store, stored: Sequence[Stored], extractor: Extractor | None) -> Read:
+    """Look for what stored texts name and state, and write the edges; then the rules speak about
+    the names that are new.
+
+    Args:
+        extractor: None links only names that the graph knows.
+    """
+    new = [one for one in stored if not one.repeat]
+    wanted = [part for one in new if one.text.is_read for part in one.parts]
+    return _read(store, wanted, [one.linked for one in new], extractor)
+
+
+def read_stored(store: Store, ids: Sequence[int], extractor: Extractor | None) -> Read:
+    """Read memories that are stored and marked as unread."""
+    return _read(store, ids, [], extractor)
+
+
+def read_waiting(
+    store: Store, extractor: Extractor | None, *, progress: Progress | None = None
+) -> tuple[int, int]:
+    """Read what is stored and was not read; (how many were, how many could not be)."""
+    with store.read() as tx:
+        total = tx.memories.count_unread()
+    done = failed = after = 0
+    while True:
+        with store.read() as tx:
+            waiting = tx.memories.unread(after=after, limit=BATCH)
+        if not waiting:
+            return done, failed
+        after = waiting[-1]
+        found = _read(store, waiting, [], extractor)
+        done += len(found.linked)
+        failed += len(found.failed)
+        if progress is not None:
+            progress("reading", done + failed, max(total, done + failed))
+
+
+def _read(
+    store: Store, wanted: Sequence[int], given: Sequence[Linked], extractor: Extractor | None
+) -> Read:
+    """Three steps: what is known of the texts, what the extractor finds, and the edges."""
+    with store.read() as tx:
+        memories = list(tx.memories.many(wanted).values())
+        known = spotted(tx, memories)
+        terms = [term for term in tx.terms.all() if term.enabled]
+    found, failed = _extracted(memories, known, terms, extractor)
+    with store.write() as tx:
+        linked = _linked(tx, known, found, failed)
+        rows = linking.linked([*given, *linked.values()])
+        for key in sorted({Name(name).key for name in rows.minted}):
+            linking.take_up(tx, key)
+    return Read(linked, failed, resolve.speak(store, rows.rows))
+
+
+def _linked(
+    tx: Tx,
+    known: dict[int, tuple[NameInText, ...]],
+    found: dict[int, Extracted],
+    failed: dict[int, str],
+) -> dict[int, Linked]:
+    linked: dict[int, Linked] = {}
+    there = tx.memories.many([one for one in known if one not in failed])
+    for memory_id, memory in there.items():  # what is not there was forgotten meanwhile
+        more = found.get(memory_id, Extracted())
+        every = Extracted((*known[memory_id], *more.names), more.relations)
+        linked[memory_id] = linking.link(tx, memory, every, source_tag=memory.source_tag or TAG)
+    tx.memories.mark_read(list(linked))
+    for why in sorted(set(failed.values())):
+        tx.memories.mark_failed([one for one, said in failed.items() if said == why], why)
+    return linked
+
+
+def spotted(tx: Tx, memories: Sequence[Memory]) -> dict[int, tuple[NameInText, ...]]:
+    """The names of the graph that stand in each text, as written there."""
+    texts = [memory.content for memory in memories]
+    spotter = Known(tx, sum(map(len, texts))).in_texts(texts)
+    found: dict[int, tuple[NameInText, ...]] = {}
+    for memory in memories:
+        names: dict[str, NameInText] = {}
+        for spot in spotter.spot(memory.content):
+            row = one_row(tx, spot.ids)
+            if row is not None or not spot.word:
+                names.setdefault(spot.spelling, NameInText(spot.spelling))
+        found[memory.id] = tuple(names.values())
+    return found
+
+
+def _extracted(
+    memories: Sequence[Memory],
+    known: dict[int, tuple[NameInText, ...]],
+    terms: Sequence[Term],
+    extractor: Extractor | None,
+) -> tuple[dict[int, Extracted], dict[int, str]]:
+    """(what was found in each, why some could not be read)"""
+    if extractor is None or not memories:
+        return {}, {}
+    try:
+        found = extractor.extract(
+            [memory.content for memory in memories],
+            [known.get(memory.id, ()) for memory in memories],
+            terms,
+        )
+    except Exception as error:  # the texts are stored; no fault of a reader may cost one
+        why = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
+        return {}, dict.fromkeys((memory.id for memory in memories), why[:LABEL])
+    both = list(zip(memories, found, strict=True))
+    return (
+        {memory.id: one for memory, one in both if one.failed is None},
+        {memory.id: one.failed[:LABEL] for memory, one in both if one.failed is not None},
+    )
+
+
+# ---- what is told -------------------------------------------------------------------------------
+
+
+def rows_of(read: Read) -> list[int]:
+    """The rows that reading made."""
+    return linking.linked(list(read.linked.values())).rows
+
+
+def to_place(stored: Sequence[Stored], read: Read) -> tuple[list[int], list[int]]:
+    """(memories, rows) that are new."""
+    new = [one for one in stored if not one.repeat]
+    given = linking.linked([one.linked for one in new]).rows
+    return [part for one in new for part in one.parts], [*given, *rows_of(read)]
+
+
+def told(
+    tx: Tx,
+    stored: Sequence[Stored],
+    read: Read,
+    checked: Mapping[int, BeliefReport],
+    *,
+    note: str | None = None,
+) -> list[Remembered]:
+    """What became of each text.
+
+    Args:
+        checked: what came of checking those that are new against what was there, by memory.
+        note: what else is to be said of those that are new.
+    """
+    memories = tx.memories.many([one.memory_id for one in stored])
+    return [
+        _told(memories[one.memory_id], one, read, checked.get(one.memory_id, BeliefReport()), note)
+        for one in stored
+        if one.memory_id in memories
+    ]
+
+
+def _told(
+    memory: Memory, one: Stored, read: Read, checked: BeliefReport, more: str | None
+) -> Remembered:
+    parts = [read.linked[part] for part in one.parts if part in read.linked]
+    done = linking.linked([one.linked, *parts])
+    why = next((read.failed[part] for part in one.parts if part in read.failed), None)
+    unread = why and f"Stored, but not read: {why} “enfold index” reads it later."
+    notes = [] if one.repeat else list(filter(None, (unread, more)))
+    new = set(done.rows)
+    return Remembered(
+        memory,
+        repeat=one.repeat,
+        passages=one.parts if one.parts and one.parts != (memory.id,) else (),
+        mentions=done.mentions,
+        facts=done.facts,
+        minted=tuple(done.minted),
+        unlinked=tuple(done.unlinked),
+        merge_ids=tuple(merge for row, merge in read.spoken.folds if row in new),
+        conflict_ids=(
+            *done.asked,
+            *(ask for row, ask in read.spoken.asked if row in new),
+            *checked.conflict_ids,
+        ),
+        replaced=checked.replaced,
+        unchecked=checked.note,
+        note=" ".join(notes) or None,
+    )
+
+
+# ---- forgetting ---------------------------------------------------------------------------------
 
 
 def forget(tx: Tx, memory_id: int) -> None:
-    """Delete a memory with its mentions and facts; entities stay.
+    """Delete a memory with its passages, mentions and facts; entities stay.
 
     Raises:
         NotFound: ``no_memory``.
     """
-    if tx.edges.memory(memory_id) is None:
+    if tx.memories.get(memory_id) is None:
         raise NotFound("no_memory", f"There is no memory {memory_id}.")
-    tx.edges.delete_memory(memory_id)
+    tx.memories.delete(memory_id)
+
+
+def batches(texts: Iterable[Text], size: int = BATCH) -> Iterator[list[Text]]:
+    """Texts in their order, so many at a time."""
+    held: list[Text] = []
+    for text in texts:
+        held.append(text)
+        if len(held) == size:
+            yield held
+            held = []
+    if held:
+        yield held
