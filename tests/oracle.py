@@ -99,6 +99,7 @@ class Oracle:
     cap: int = 50
     rows: dict[int, Row] = field(default_factory=dict)
     memories: dict[int, str] = field(default_factory=dict)
+    sealed: set[int] = field(default_factory=set)
     edges: list[Edge] = field(default_factory=list)
     folds: list[Fold] = field(default_factory=list)
     renames: list[tuple[int, int]] = field(default_factory=list)
@@ -148,7 +149,11 @@ class Oracle:
             ends = self.ends(edge)
             if self.memories[edge.memory] == "active" and ends[1] != ends[3]:
                 first.setdefault(ends, edge.id)
-        return set(first.values())
+        return set(first.values()) - {e.id for e in self.edges if e.memory in self.sealed}
+
+    def open_edges(self) -> list[Edge]:
+        """Those that anyone may know of."""
+        return [e for e in self.edges if e.memory not in self.sealed]
 
     def mentions(self, root: int) -> list[Edge]:
         counted = self.counted()
@@ -253,7 +258,7 @@ class Oracle:
         overruled = tuple(self.deciding(frozenset((lesser, greater))))
         asked = (absorbed, canonical)
         self.folds.append(Fold(merge_id, lesser, greater, rule, conflict, asked, mark, overruled))
-        moved = {e.id for e in self.edges if {e.first, e.second} & leaving}
+        moved = {e.id for e in self.open_edges() if {e.first, e.second} & leaving}
         return Receipt(moved, before - self.counted())
 
     def may_revert(self, fold: Fold) -> None:
@@ -265,7 +270,7 @@ class Oracle:
 
     def revert(self, fold: Fold) -> Undone:
         leaving, before = self.subtree(fold.absorbed), self.counted()
-        edges = [e.id for e in self.edges if {e.first, e.second} & leaving]
+        edges = [e.id for e in self.open_edges() if {e.first, e.second} & leaving]
         later = {f.id for f in self.folds if f.live and f.id > fold.id and set(f.asked) & leaving}
         fold.live = False
         if fold.conflict in self.questions:

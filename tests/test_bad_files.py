@@ -26,6 +26,7 @@ from enfold import formats
 from enfold.cli.commands import app
 from enfold.errors import Invalid
 from enfold.formats.source import HEAD
+from tests.told import told
 
 MIB: Final = 1024 * 1024
 POSIX = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX system")
@@ -184,7 +185,7 @@ class Outcome:
 def settled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("settled") / "enfold.db"
     with enfold.open(path) as graph:
-        graph.remember("Ada met Bo.", mentions=["Ada", "Bo"])
+        told(graph, "Ada met Bo.", mentions=["Ada", "Bo"])
     return path
 
 

@@ -10,6 +10,7 @@ from enfold.asked import Asked
 from enfold.check import SENTENCES, check
 from enfold.model import Answer, DecidedBy, Proposal, Verdict
 from enfold.names import Name
+from enfold.ports import NewUnlinked
 from enfold.store import SqliteStore, open_store
 
 
@@ -19,10 +20,11 @@ def store() -> Iterator[SqliteStore]:
     store = open_store(":memory:")
     with store.write() as tx:
         rows = [lookup.mint(tx, Name.of(f"name {at}"))[0] for at in range(1, 7)]
-        memory = tx.edges.add_memory("text")
+        memory = tx.memories.add("text")
         for row in rows:
             tx.edges.mention(memory, row.id, row.spelling)
         tx.edges.fact(memory, 1, "is", 4)
+        tx.unlinked.add([NewUnlinked(memory, "unheard", "Unheard", None)])
         for absorbed, canonical in ((0, 1), (1, 2)):
             folds.fold(
                 tx,
@@ -75,6 +77,12 @@ DAMAGE = {
     "receipt": "DELETE FROM merge_edge WHERE merge_id = 1",
     "answer": "UPDATE decision SET undone_at = 'now' WHERE id = 1",
     "merge_of_answer": "UPDATE conflict SET merge_id = 1 WHERE id = 1",
+    "unlinked": "UPDATE unlinked SET key = 'name 6'",
+    "unlinked_fact": (
+        "INSERT INTO unlinked_fact (memory_id, subject_key, subject, predicate, object_key, object,"
+        " confidence) VALUES (1, 'name 5', 'name 5', 'is', 'name 6', 'name 6', 1)"
+    ),
+    "asked_name": "UPDATE entity SET key = 'unheard' WHERE id = 6",
     "suggestion": "INSERT INTO suggestion VALUES (5, 1, 'r', 0.5)",
     "keys": "UPDATE entity SET fold_key = 'other' WHERE id = 6",
     "words": "DELETE FROM word_of WHERE entity_id = 2",

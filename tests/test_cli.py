@@ -27,6 +27,7 @@ from enfold.cli.commands import app
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "dmetrics" / "memory.jsonl"
 VAULT = Path(__file__).parent / "data" / "vault"
+QUESTIONS = Path(__file__).parent / "data" / "gate" / "questions.jsonl"
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 POSIX = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX system")
 
@@ -51,6 +52,7 @@ CALLS: dict[str, list[str]] = {
     "find": ["cpu_package"],
     "search": ["cpu_pakage"],
     "related": ["dmetrics-go"],
+    "path": ["dmetrics-go", "cpu_package"],
     "show": ["CPUPackage"],
     "entity": ["CPUPackage"],
     "rename": ["TODO.md", "To do"],
@@ -66,6 +68,13 @@ CALLS: dict[str, list[str]] = {
     "restore": ["good.db", "--yes"],
     "runs": [],
     "forget": ["1", "--yes"],
+    "remember": ["Ada moved the ingest worker to `Postgres 15`."],
+    "recall": ["what reads cpu_package?"],
+    "index": [],
+    "reembed": [],
+    "gate": [str(QUESTIONS)],
+    "history": ["1"],
+    "vocabulary": [],
 }
 READS = {
     "explain": ["a", "b", "--db", "none.db"],

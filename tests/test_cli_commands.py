@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 import enfold
+from enfold import lookup
 from enfold.cli.commands import app
 from enfold.cli.terminal import Progress
 
@@ -493,3 +494,63 @@ def test_progress_down_a_pipe_is_a_line_now_and_then(
     assert "reading names 47 of 47" in result.stderr
     json.loads(result.stdout)
     assert run("scan", str(EXAMPLE), "--quiet").stderr == ""
+
+
+# ---- questions about names and memories ----------------------------------------------------------
+
+
+@pytest.fixture
+def asked() -> None:
+    """A graph with a question of each kind: 1 of entities, 2 of memories, 3 of a name."""
+    with enfold.open("enfold.db", embedder=None) as graph:
+        graph.remember("Both wrote.", mentions=["Ada Lovelace", "A. Lovelace"])
+        graph.resolve(backup=False)
+        with graph._store.write() as tx:
+            for kind in ("planet", "metal"):
+                lookup.mint(tx, enfold.Name.of("Mercury", kind), homonym=True)
+            earlier, later = (tx.memories.add(f"Ada works at\n{at}.") for at in ("Acme", "Globex"))
+            tx.questions.ask_memory(later, earlier, asked_by="m", score=0.9, reason="Not both.")
+        graph.remember("Mercury is hot.", mentions=["Mercury"])
+
+
+@pytest.mark.usefixtures("asked")
+def test_conflicts_of_every_kind_are_one_list_under_their_headings() -> None:
+    text = said("conflicts")
+    titles = [text.index(title) for title in ("Are the two", "Memories that", "Names that")]
+    assert titles == sorted(titles)
+    assert "2  “Ada works at Globex.” (memory 3) ~ “Ada works at Acme.” (memory 2)" in text
+    assert "3  “Mercury” fits Mercury (planet, id:3, 0 mentions), Mercury (metal" in text
+    assert "enfold decide 3 keep_existing --candidate 3  texts mean Mercury (planet" in text
+    assert [one["kind"] for one in told("conflicts")] == ["entity", "memory", "name"]
+    assert [one["id"] for one in told("conflicts", "--kind", "memory")] == [2]
+    assert "Names that" not in said("conflicts", "--kind", "entity")
+    assert re.search(r"names +1 ", said("status"))
+
+
+@pytest.mark.usefixtures("asked")
+def test_a_name_is_decided_by_its_candidate_and_taken_back() -> None:
+    assert "means Mercury (metal, id:4): 1 mention linked." in said(
+        "decide", "3", "keep_existing", "--candidate", "4"
+    )
+    assert "keep_existing by" in said("conflicts", "--decided", "--kind", "name")
+    assert "1 mention waits again." in said("reopen", "3")
+    assert "means a new thing, Mercury (id:5)" in said("decide", "3", "keep_new")
+    assert "Mercury (id:5) was made for the answer, and is gone." in said("reopen", "3")
+    assert "stays linked to none" in said("decide", "3", "keep_both")
+
+
+@pytest.mark.usefixtures("asked")
+@pytest.mark.parametrize(
+    ("answer", "receipt"),
+    [
+        (["keep_new"], "Memory 3 holds, in place of memory 2."),
+        (["keep_existing"], "Memory 2 holds, and memory 3 does not."),
+        (["keep_both"], "Both hold: memories 2 and 3."),
+        (["merge", "--content", "Ada left."], "Memory 5 holds, in place of memories 2 and 3."),
+    ],
+)
+def test_memories_that_contradict_are_decided_and_taken_back(
+    answer: list[str], receipt: str
+) -> None:
+    assert receipt in said("decide", "2", *answer)
+    assert "Question 2 is pending again: “Ada works at Globex.”" in said("reopen", "2")

@@ -34,7 +34,7 @@ def entity(tx: Any, row: int) -> Entity:
 
 
 def remember(tx: Any, *rows: int) -> int:
-    memory: int = tx.edges.add_memory("text")
+    memory: int = tx.memories.add("text")
     for row in rows:
         tx.edges.mention(memory, row, entity(tx, row).spelling)
     return memory
@@ -124,10 +124,10 @@ def test_a_hub_folds_without_touching_an_edge(store: SqliteStore) -> None:
         hub, other = mint(tx, "Hub", "The Hub")
         for _ in range(300):
             remember(tx, hub)
-        before = list(tx.edges.memories())
+        before = list(tx.memories.all())
         merge = fold(tx, hub, other)
         assert merge.moved == 300
-        after = list(tx.edges.memories())
+        after = list(tx.memories.all())
         assert [[m.asserted_id for m in edges] for _, edges, _ in after] == [
             [m.asserted_id for m in edges] for _, edges, _ in before
         ]
@@ -298,7 +298,7 @@ def test_a_batch_gives_the_rows_that_folding_one_by_one_gives(
         with store.write() as tx:
             mint(tx, *(f"name {at}" for at in range(1, 10)))
             for _ in range(4):
-                tx.edges.add_memory("text")
+                tx.memories.add("text")
             for memory, row in mentions:
                 tx.edges.mention(memory, row, "x")
             for memory, left, right in facts:
@@ -332,7 +332,7 @@ def test_a_large_batch_costs_in_proportion_to_its_edges(store: SqliteStore) -> N
     with store.write() as tx:
         ids = tx.entities.add_many([NewRow(Name.of(f"name {at}")) for at in range(10_000)])
         rows = [row for row in ids if row is not None]
-        memories = tx.edges.add_memories([NewMemory("text") for _ in rows])
+        memories = tx.memories.add_many([NewMemory("text") for _ in rows])
         tx.edges.add_mentions((m, row, "x") for m, row in zip(memories, rows, strict=True))
         tx.edges.add_facts(NewFact(memories[0], row, "is", rows[-1]) for row in rows)
         pairs = zip(rows[:5_000], rows[5_000:], strict=True)
@@ -455,7 +455,7 @@ def test_spellings_go_with_their_entity_and_memories_stay(store: SqliteStore) ->
         deleted = folds.delete(tx, entity(tx, a))
         assert (deleted.aliases, deleted.mentions, deleted.facts) == (("Ay", "Eh"), 1, 1)
         assert [e.id for e in tx.entities.live()] == [b]
-        assert tx.edges.memory(memory) is not None
+        assert tx.memories.get(memory) is not None
         assert tx.merges.recent(live_only=False) == []
         assert check(tx).clean
 
@@ -475,7 +475,7 @@ def test_deleting_a_memory_needs_no_repair(store: SqliteStore) -> None:
         a, b = mint(tx, "a1", "b1")
         memory = remember(tx, a, b)
         merge = fold(tx, a, b)
-        tx.edges.delete_memory(memory)
+        tx.memories.delete(memory)
         assert entity(tx, b).mentions == 0
         reverted = folds.revert(tx, merge.id)
         assert (reverted.moved_back, reverted.reactivated) == (0, 0)

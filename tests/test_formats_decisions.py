@@ -21,6 +21,7 @@ from enfold.errors import Error, Invalid
 from enfold.formats import decisions
 from enfold.formats.source import opened
 from enfold.model import DecidedBy, SetAside, Settled
+from tests.told import told
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 EXAMPLE = EXAMPLES / "dmetrics" / "memory.jsonl"
@@ -212,7 +213,7 @@ apart "a" from "b"
 def test_a_file_with_the_marks_of_a_merge_is_refused_whole(tmp_path: Path) -> None:
     with enfold.open(":memory:") as graph:
         for name in "ab":
-            graph.remember(name, mentions=[name])
+            told(graph, name, mentions=[name])
         (tmp_path / "d").write_text(MARKED)
         with pytest.raises(Invalid, match=r"unresolved merge \(line 2: '<<<<<<< HEAD'\)") as error:
             graph.import_decisions(tmp_path / "d")
@@ -346,7 +347,7 @@ def test_whatever_people_did_a_graph_made_anew_is_told_it(
     with enfold.open(":memory:", actor="ada") as graph, enfold.open(":memory:") as anew:
         for opened_graph in (graph, anew):
             for name in NAMES:
-                opened_graph.remember(f"About {name}.", mentions=[name])
+                told(opened_graph, f"About {name}.", mentions=[name])
         for _ in range(steps):
             act(graph, choose)
         file_of(path, graph)
@@ -376,7 +377,7 @@ def known(settled: Any) -> object:
 def graph() -> Any:
     with enfold.open(":memory:", actor="ada") as opened_graph:
         for name in ("K8s", "Kubernetes", "kubernetes!", "Docker", "Podman"):
-            opened_graph.remember(f"About {name}.", mentions=[name])
+            told(opened_graph, f"About {name}.", mentions=[name])
         yield opened_graph
 
 
@@ -519,7 +520,7 @@ def test_the_command_writes_and_takes_in(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.chdir(tmp_path)
     with enfold.open("enfold.db", actor="ada") as graph:
         for name in ("K8s", "Kubernetes", "Docker"):
-            graph.remember(f"About {name}.", mentions=[name])
+            told(graph, f"About {name}.", mentions=[name])
         graph.merge("K8s", "Kubernetes")
     assert run("decisions").stdout.startswith(f"{decisions.HEADER}\nsame ")
     assert run("decisions", "--export", "d.txt").exit_code == 0

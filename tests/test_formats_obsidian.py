@@ -23,6 +23,7 @@ from enfold.formats.obsidian import note as notes
 from enfold.formats.obsidian import vault as vaults
 from enfold.formats.obsidian.frontmatter import Unreadable
 from enfold.model import EntityRecord, Note, Record, RelationRecord, SetAside
+from tests.told import told
 
 DATA = Path(__file__).parent / "data" / "vault"
 
@@ -828,7 +829,7 @@ def test_a_disk_that_fails_leaves_the_note_as_it_was(
 def test_a_graph_of_another_source_finds_notes_by_name(tmp_path: Path) -> None:
     vault = made(tmp_path / "v", Kubernetes="x", a__M="", b__M="")
     with enfold.open(tmp_path / "g.db") as graph:
-        graph.remember("K8s is Kubernetes, not M.", mentions=["K8s", "Kubernetes", "M"])
+        told(graph, "K8s is Kubernetes, not M.", mentions=["K8s", "Kubernetes", "M"])
         graph.merge("Kubernetes", "K8s")
         graph.alias("M", "Em")
         planned = graph.vault(vault)

@@ -20,6 +20,7 @@ from enfold.ports import NewMemory, Tx
 from enfold.store import SqliteStore, open_store
 from enfold.store import sqlite as sqlite_module
 from tests.test_store import fill_up
+from tests.told import told
 
 
 @pytest.fixture
@@ -119,7 +120,7 @@ def test_a_full_disk_changes_nothing(store: SqliteStore) -> None:
 
     def action(tx: Tx) -> None:
         add_beta(tx)
-        tx.edges.add_memories([NewMemory(f"memory {at} " * 50) for at in range(10_000)])
+        tx.memories.add_many([NewMemory(f"memory {at} " * 50) for at in range(10_000)])
 
     with pytest.raises(Unavailable) as refused:
         guarded(store, "pass", action, backup=False)
@@ -190,7 +191,7 @@ def test_a_backup_is_no_more_open_than_its_graph_and_leaves_files_of_others_alon
     tmp_path: Path,
 ) -> None:
     with enfold.open(tmp_path / "graph.db") as graph:
-        graph.remember("Ada.", mentions=["Ada"])
+        told(graph, "Ada.", mentions=["Ada"])
         (tmp_path / "graph.db").chmod(0o600)
         (tmp_path / "copy.db.part").write_text("somebody's own")
         copy = Path(graph.backup(tmp_path / "copy.db"))
@@ -208,7 +209,7 @@ def test_every_backup_is_kept_unless_a_number_of_them_is_asked_for(
 ) -> None:
     with enfold.open(tmp_path / "graph.db", keep_backups=keep) as graph:
         for turn in range(2):
-            graph.remember("Said.", mentions=[f"Claude Code {turn}", f"claude-code-{turn}"])
+            told(graph, "Said.", mentions=[f"Claude Code {turn}", f"claude-code-{turn}"])
             backup = graph.resolve(full=True).backup
             assert backup is not None
             assert Path(backup).exists()

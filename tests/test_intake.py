@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from enfold import folds, formats
+from enfold import folds, formats, known
 from enfold.intake import intake
 from enfold.intake import mentions as in_texts
 from enfold.model import (
@@ -53,7 +53,7 @@ def take_file(store: SqliteStore, path: Path) -> Imported:
 
 def stories(store: SqliteStore) -> list[Story]:
     with store.read() as tx:
-        return list(tx.edges.memories())
+        return list(tx.memories.all())
 
 
 def rows(store: SqliteStore) -> dict[int, str]:
@@ -480,7 +480,7 @@ def test_a_small_import_reads_no_name_that_its_texts_do_not_hold(
     monkeypatch.setattr(Entities, "count", lambda _: pytest.fail("every name was counted"))
     take(store, entity("Alice", "Left Acme Corp for 東京都庁; thing 7 came along."))
     with store.read() as tx:
-        ((_, mentions),) = tx.edges.memory_page(after=0, limit=9)
+        ((_, mentions),) = tx.memories.page(after=0, limit=9)
     found = [mention.spelling for mention in mentions]
     assert found == ["Alice", "Acme Corp", "東京都", "thing 7"]
 
@@ -505,8 +505,8 @@ def test_a_large_import_reads_every_name_once(
 def test_either_way_of_looking_makes_the_same_mentions(monkeypatch: pytest.MonkeyPatch) -> None:
     made = []
     for runs_a_name in (0, 1_000_000):
-        monkeypatch.setattr(in_texts, "RUNS_A_NAME", runs_a_name)
-        monkeypatch.setattr(in_texts, "LOOKUPS", 100)
+        monkeypatch.setattr(known, "RUNS_A_NAME", runs_a_name)
+        monkeypatch.setattr(known, "LOOKUPS", 100)
         store = open_store(":memory:")
         take_file(store, EXAMPLES / "attraccess" / "memory.jsonl")
         take_file(store, EXAMPLES / "dmetrics" / "memory.jsonl")

@@ -24,6 +24,7 @@ from enfold.check import check
 from enfold.errors import Error, Refused
 from enfold.model import Ambiguous, Answer, DecidedBy, Found, Proposal, Unknown, Verdict
 from enfold.names import Name
+from enfold.ports import NewMemory
 from enfold.store import open_store
 from enfold.store import suggestions as suggestions_module
 from tests.oracle import Apart, Edge, Oracle, Question, Refusal
@@ -115,11 +116,13 @@ class Graphs(RuleBasedStateMachine):
             self.oracle.add_row(entity.id, name, entity.sense, None)
 
     @has_rows
-    @rule(rows=st.lists(pick, max_size=4))
-    def remember(self, rows: list[int]) -> None:
+    @rule(rows=st.lists(pick, max_size=4), sealed_for=st.sampled_from([None, None, "a"]))
+    def remember(self, rows: list[int], sealed_for: str | None) -> None:
         with self.store.write() as tx:
-            memory = tx.edges.add_memory("text")
+            (memory,) = tx.memories.add_many([NewMemory("text", sealed_for=sealed_for)])
             self.oracle.memories[memory] = "active"
+            if sealed_for is not None:
+                self.oracle.sealed.add(memory)
         for row in rows:
             self.mention(memory, row)
 
@@ -160,7 +163,7 @@ class Graphs(RuleBasedStateMachine):
         memory = self.memory(memory)
         self.oracle.memories[memory] = status
         with self.store.write() as tx:
-            tx.edges.set_status(memory, status)
+            tx.memories.set_status(memory, status)
 
     @has_edges
     @rule(memory=pick)
@@ -168,7 +171,7 @@ class Graphs(RuleBasedStateMachine):
         memory = self.memory(memory)
         self.oracle.delete_memory(memory)
         with self.store.write() as tx:
-            tx.edges.delete_memory(memory)
+            tx.memories.delete(memory)
 
     # ---- folding ----
 
@@ -569,7 +572,7 @@ class Dice:
         self.verbs: dict[str, tuple[int, Callable[[], dict[str, Any]]]] = {
             "mint": (1, lambda: {"name": self.name(), "type": self.one(None, "person")}),
             "mint_a_homonym": (1, lambda: {"name": self.name()}),
-            "remember": (3, lambda: {"rows": [self.at() for _ in range(self.at() % 5)]}),
+            "remember": (3, self.text),
             "mention": (2, lambda: {"memory": self.at(), "row": self.at()}),
             "state": (4, self.fact),
             "set_status": (1, lambda: {"memory": self.at(), "status": self.one("active", "stale")}),
@@ -602,6 +605,10 @@ class Dice:
 
     def scored(self, most: int) -> list[tuple[int, int, float]]:
         return [(*pair, self.one(*SCORES)) for pair in self.pairs(most)]
+
+    def text(self) -> dict[str, Any]:
+        rows = [self.at() for _ in range(self.at() % 5)]
+        return {"rows": rows, "sealed_for": self.one(None, None, "a")}
 
     def fact(self) -> dict[str, Any]:
         return {
@@ -641,7 +648,7 @@ class Dice:
         for spelling in self.random.sample(NAMES, 12):
             graphs.mint(Name.of(spelling), None)
         for _ in range(4):
-            graphs.remember([self.at() for _ in range(6)])
+            graphs.remember([self.at() for _ in range(6)], None)
         for _ in range(8):
             graphs.state(**self.fact())
 

@@ -19,6 +19,7 @@ from enfold import pairs, rules
 from enfold.errors import Invalid
 from enfold.model import Context, Ruling, Verdict
 from enfold.names import Name
+from tests.told import told
 
 HERE = Path(__file__).parent
 CONTEXT = Context()
@@ -196,10 +197,10 @@ def rhyming() -> Iterator[str]:
 
 def test_a_graph_uses_rules_of_its_own(rhyming: str) -> None:
     with enfold.open(":memory:") as graph:
-        graph.remember("A rose.", mentions=["Bellows", "Gallows", "Rose"])
+        told(graph, "A rose.", mentions=["Bellows", "Gallows", "Rose"])
         assert graph.resolve().queued == 0
         assert graph.resolve(rule_set=rhyming).queued == 1
-        graph.remember("More.", mentions=["Fellows"])
+        told(graph, "More.", mentions=["Fellows"])
         assert graph.resolve().queued == 2
         assert graph.explain("Bellows", "Gallows").ruling.rule == "rhyme"
 

@@ -51,6 +51,7 @@ from enfold import (
     Refused,
     Unknown,
 )
+from tests.told import told
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def graph() -> Iterator[Graph]:
 
 def mention(graph: Graph, *names: str | Name, times: int = 1) -> None:
     for _ in range(times):
-        graph.remember("Something was said.", mentions=names)
+        told(graph, "Something was said.", mentions=names)
 
 
 def people(*spellings: str) -> list[Name]:
@@ -328,9 +329,9 @@ def test_a_blank_name_is_refused_and_nothing_of_its_memory_is_kept(
 ) -> None:
     """B072 (vectorize-io/hindsight#3275), B122 (HKUDS/Vibe-Trading#110), B010."""
     with pytest.raises(Invalid):
-        graph.remember("Something was said.", mentions=["Acme", blank])
+        told(graph, "Something was said.", mentions=["Acme", blank])
     with pytest.raises(Invalid):
-        graph.remember("Something was said.", facts=[("Acme", "knows", blank)])
+        told(graph, "Something was said.", facts=[("Acme", "knows", blank)])
     assert (graph.summary().entities, graph.summary().memories) == (0, 0)
 
 
@@ -738,7 +739,7 @@ def test_a_text_that_comes_again_with_its_id_counts_once(graph: Graph, times: in
     """B003 (getzep/graphiti#767)."""
     facts = [("Ada", "knows", "Bob")]
     made = {
-        graph.remember("Ada met Bob.", mentions=["Ada"], facts=facts, caller_id="E1").id
+        graph.remember("Ada met Bob.", mentions=["Ada"], facts=facts, caller_id="E1").memory.id
         for _ in range(times)
     }
     assert len(made) == 1
@@ -747,8 +748,8 @@ def test_a_text_that_comes_again_with_its_id_counts_once(graph: Graph, times: in
 
 def test_a_name_that_a_text_repeats_counts_once_a_text(graph: Graph) -> None:
     """B111 (MihaiBuilds/memory-vault#110): what is counted is memories."""
-    graph.remember("Alice met Alice in Boston.", mentions=["Alice", "ALICE", "Alice"])
-    graph.remember("Alice left.", mentions=["Alice"])
+    told(graph, "Alice met Alice in Boston.", mentions=["Alice", "ALICE", "Alice"])
+    told(graph, "Alice left.", mentions=["Alice"])
     assert known(graph, "alice").mentions == 2
 
 
@@ -756,7 +757,7 @@ def test_a_name_that_a_text_repeats_counts_once_a_text(graph: Graph) -> None:
 def test_a_fact_stated_often_is_one_link_with_its_sources_counted(graph: Graph, times: int) -> None:
     """B007 (getzep/graphiti#994)."""
     for at in range(times):
-        graph.remember(f"Said {at}.", facts=[("Ann", "knows", "Bob"), ("ann", "knows", "BOB")])
+        told(graph, f"Said {at}.", facts=[("Ann", "knows", "Bob"), ("ann", "knows", "BOB")])
     (neighbour,) = graph.related("Ann").related
     (link,) = neighbour.links
     assert (neighbour.entity.name, link.relation, link.sources) == ("Bob", "knows", times)
@@ -769,7 +770,7 @@ def test_two_relations_of_one_sentence_stay_two(
     graph: Graph, take: Take, one: str, other: str
 ) -> None:
     """B011 (getzep/graphiti PR#955)."""
-    graph.remember("Ann speaks of Bob.", facts=[("Ann", one, "Bob"), ("Ann", other, "Bob")])
+    told(graph, "Ann speaks of Bob.", facts=[("Ann", one, "Bob"), ("Ann", other, "Bob")])
     text = "Cem speaks of Dan."
     take(relation("Cem", one, "Dan", text=text), relation("Cem", other, "Dan", text=text))
     for name in ("Ann", "Cem"):
@@ -778,7 +779,7 @@ def test_two_relations_of_one_sentence_stay_two(
 
 def test_a_fact_has_both_its_ends_and_they_are_found_again(graph: Graph) -> None:
     """B010 (getzep/graphiti#1001)."""
-    graph.remember("Ada works there.", facts=[("Ada", "works at", "Babbage & Co.")])
+    told(graph, "Ada works there.", facts=[("Ada", "works at", "Babbage & Co.")])
     (fact,) = graph.facts("Ada")
     ends = fact.subject_id, fact.object_id
     assert ends == (known(graph, "Ada").id, known(graph, "Babbage & Co.").id)
@@ -791,7 +792,7 @@ def test_a_fact_has_both_its_ends_and_they_are_found_again(graph: Graph) -> None
 )
 def test_a_relation_is_seen_from_either_end(graph: Graph, left: str, right: str) -> None:
     """B058 (modelcontextprotocol/servers#3137)."""
-    graph.remember("It happened.", facts=[(left, "has", right)])
+    told(graph, "It happened.", facts=[(left, "has", right)])
     for here, there, way in ((left, right, "out"), (right, left, "in")):
         (neighbour,) = graph.related(here).related
         assert (neighbour.entity.name, neighbour.links[0].direction) == (there, way)
@@ -835,7 +836,7 @@ def test_a_fold_keeps_the_edges_of_both_sides_and_a_revert_parts_them(
     """B052 (topoteretes/cognee#3629)."""
     for name, letters in ((canonical, "ab"), (absorbed, "cde")):
         for letter in letters:
-            graph.remember(f"{name} {letter}", facts=[(name, "makes", f"thing {letter}")])
+            told(graph, f"{name} {letter}", facts=[(name, "makes", f"thing {letter}")])
     before = written(graph)
     merge = graph.merge(absorbed, canonical)
     assert graph.entity(absorbed).facts == 5
@@ -869,7 +870,7 @@ def test_a_hub_with_a_very_long_edge_folds_whole_and_comes_back_whole(graph: Gra
     """B027 (HKUDS/LightRAG PR#2916)."""
     for at in range(270):
         text = "x" * 50_000 if at == 135 else f"Edge {at}."
-        graph.remember(text, facts=[("Hub", "serves", f"client {at}")])
+        told(graph, text, facts=[("Hub", "serves", f"client {at}")])
     mention(graph, "Main Hub")
     before = written(graph)
     merge = graph.merge("Hub", "Main Hub")
@@ -885,7 +886,7 @@ def test_a_fold_that_is_refused_leaves_everything_as_it_was(
     graph: Graph, sides: tuple[str, str]
 ) -> None:
     """B027 (HKUDS/LightRAG PR#2916)."""
-    graph.remember("Said.", facts=[("left", "near", "right")])
+    told(graph, "Said.", facts=[("left", "near", "right")])
     graph.keep_apart("left", "right")
     before = written(graph)
     with pytest.raises(Refused):
@@ -925,7 +926,7 @@ def test_one_id_of_two_names_drops_neither_and_says_so(
 def test_merging_makes_no_nameless_entity_and_loses_none(graph: Graph) -> None:
     """B094 (FalkorDB/GraphRAG-SDK PR#317)."""
     for at in range(24):
-        graph.remember(f"Said {at}.", facts=[(f"left {at}", "is", f"right {at}")])
+        told(graph, f"Said {at}.", facts=[(f"left {at}", "is", f"right {at}")])
     for at in range(24):
         graph.merge(f"left {at}", f"right {(at + 1) % 24}")
     total = graph.summary()
@@ -954,7 +955,7 @@ def test_merging_makes_no_nameless_entity_and_loses_none(graph: Graph) -> None:
 )
 def test_an_old_name_leads_to_the_new_one(graph: Graph, old: str, new: str) -> None:
     """B029 (HKUDS/LightRAG PR#1018)."""
-    graph.remember("Said.", facts=[(old, "is", "known")])
+    told(graph, "Said.", facts=[(old, "is", "known")])
     graph.resolve()
     graph.rename(old, new)
     mention(graph, old)
@@ -1248,7 +1249,7 @@ def test_long_names_that_begin_alike_stay_two(graph: Graph, letter: str, length:
 def test_a_text_given_as_a_name_is_refused_whole(graph: Graph) -> None:
     """B033 (HKUDS/LightRAG PR#2245)."""
     with pytest.raises(Invalid) as refused:
-        graph.remember("Said.", mentions=["Acme", "word " * 4_000])
+        told(graph, "Said.", mentions=["Acme", "word " * 4_000])
     assert refused.value.code == "name_too_long"
     assert graph.summary().memories == 0
 
@@ -1257,7 +1258,7 @@ def test_an_entity_of_many_sources_keeps_a_small_row(graph: Graph, take: Take) -
     """B032 (HKUDS/LightRAG#1894), B034 (HKUDS/LightRAG#2200)."""
     folder = "/srv/" + "a long folder name/" * 20
     for at in range(200):
-        graph.remember(f"Page {at}.", mentions=["Bank"], source=f"{folder}{at}.md")
+        told(graph, f"Page {at}.", mentions=["Bank"], source=f"{folder}{at}.md")
     take(entity("The Bank", *(f"Document {at} says it." * 20 for at in range(2_000))))
     graph.merge("The Bank", "Bank")
     shown = graph.entity("Bank")
@@ -1442,8 +1443,7 @@ import sys
 import enfold
 with enfold.open(sys.argv[1]) as graph:
     for at in range(5):
-        graph.remember(
-            f"{sys.argv[2]} {at}",
+        graph.remember(f"{sys.argv[2]} {at}",
             mentions=[f"name {at}", f"only {sys.argv[2]} {at}"],
             facts=[(f"name {at}", "knows", f"name {at + 1}")],
         )
@@ -1463,7 +1463,7 @@ def test_processes_that_write_and_settle_in_parallel_lose_nothing(tmp_path: Path
     assert [worker.wait(60) for worker in workers] == [0] * 7
     with enfold.open(path) as graph:
         assert graph.summary().memories == 35
-        assert [known(graph, f"name {at}").mentions for at in range(5)] == [7] * 5
+        assert [known(graph, f"name {at}").mentions for at in range(5)] == [7, 14, 14, 14, 14]
         assert len(graph.entities()) == 6 + 35
         assert graph.related("name 0").related[0].links[0].sources == 7
         assert graph.check().clean
@@ -1478,7 +1478,7 @@ def test_what_is_written_while_a_pass_searches_outlives_the_pass(tmp_path: Path)
 
         def write(_what: str, _done: int, _total: int) -> None:
             if not came:
-                came.append(other.remember("Meanwhile.", mentions=["GITHUB!", "Ada"]).id)
+                came.append(told(other, "Meanwhile.", mentions=["GITHUB!", "Ada"]).id)
 
         assert graph.resolve(progress=write).merged == 1
         assert came

@@ -19,6 +19,7 @@ from enfold.graph import Graph
 from enfold.model import Report
 from enfold.names import Name
 from tests.test_pairs import graphs_of_names
+from tests.told import told
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def graph() -> Iterator[Graph]:
 
 def mention(graph: Graph, *names: str | Name, times: int = 1) -> None:
     for _ in range(times):
-        graph.remember("Something was said.", mentions=names)
+        told(graph, "Something was said.", mentions=names)
 
 
 def figures(report: Report) -> tuple[int, ...]:

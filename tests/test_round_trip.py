@@ -19,6 +19,7 @@ from enfold import formats, outfile, outflow
 from enfold.errors import Invalid, Refused
 from enfold.graph import Graph
 from enfold.model import EntityRecord, IdentityRecord, Record, RelationRecord, Written
+from tests.told import told
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent / "examples"
@@ -93,7 +94,7 @@ def test_the_command_lists_the_formats_that_are_written() -> None:
 
     export = get_command(app).commands["export"]  # type: ignore[attr-defined]
     (option,) = [one for one in export.params if one.name == "format"]
-    assert option.help == f"{', '.join(WHOLE[:-1])} or {WHOLE[-1]}."
+    assert option.help == f"{', '.join(WHOLE)} or {formats.ENFOLD} (all of it)."
 
 
 # ---- where it is written ----
@@ -102,7 +103,7 @@ def test_the_command_lists_the_formats_that_are_written() -> None:
 @pytest.fixture
 def small() -> Iterator[Graph]:
     with enfold.open(":memory:") as made:
-        made.remember("Ada met Bo.", mentions=["Ada", "Bo"])
+        told(made, "Ada met Bo.", mentions=["Ada", "Bo"])
         yield made
 
 

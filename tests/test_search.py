@@ -16,6 +16,7 @@ from enfold import search as spelling
 from enfold.errors import Invalid
 from enfold.names import Name
 from enfold.store import words as filed
+from tests.told import told
 
 FIRST_NAMES = (
     "James Mary Michael Patricia Robert Jennifer John Linda David Elizabeth William Barbara "
@@ -66,7 +67,7 @@ def known() -> Iterator[Graph]:
 def fill(graph: Graph, names: dict[str, str] | Sequence[str]) -> None:
     types = names if isinstance(names, dict) else dict.fromkeys(names, "")
     mentions = [Name.of(name, kind or None) for name, kind in types.items()]
-    graph.remember("Names.", mentions=mentions)
+    told(graph, "Names.", mentions=mentions)
 
 
 def first(graph: Graph, text: str, **more: Any) -> Hit:
@@ -155,7 +156,7 @@ def test_exact_comes_before_prefix_and_prefix_before_the_rest(graph: Graph) -> N
 
 def test_among_equals_the_one_mentioned_more_comes_first(graph: Graph) -> None:
     fill(graph, ["Lovelace A", "Lovelace B"])
-    graph.remember("Again.", mentions=["Lovelace B"])
+    told(graph, "Again.", mentions=["Lovelace B"])
     assert [hit.entity.name for hit in graph.search("lovelace")] == ["Lovelace B", "Lovelace A"]
 
 
@@ -336,7 +337,7 @@ def test_words_are_those_of_the_rows_whatever_happens(verbs: list[tuple[str, int
             spelled = f"{parts[at % 8]} {parts[at % 5]} {at % 3}"
             try:
                 if verb == "name" or not names:
-                    graph.remember("x", mentions=[spelled])
+                    told(graph, "x", mentions=[spelled])
                 elif verb == "fold":
                     graph.merge(names[at % len(names)], names[-1])
                 elif verb == "revert":

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from enfold import lookup
+from enfold import lookup, related
 from enfold import search as spelling
 from enfold.asked import Asked
 from enfold.check import check
@@ -175,14 +175,14 @@ def test_an_error_takes_everything_back(store: SqliteStore) -> None:
     def written_and_stopped() -> None:
         with store.write() as tx:
             ids = mint(tx, "Alpha")
-            memory = tx.edges.add_memory("text")
+            memory = tx.memories.add("text")
             tx.edges.mention(memory, ids[0], "Alpha")
             raise Stop
 
     with pytest.raises(Stop):
         written_and_stopped()
     with store.read() as tx:
-        assert (tx.entities.count(), tx.edges.count_memories(), tx.edges.mark()) == (0, 0, 0)
+        assert (tx.entities.count(), tx.memories.count(), tx.edges.mark()) == (0, 0, 0)
 
 
 def test_a_reader_cannot_write(store: SqliteStore) -> None:
@@ -235,7 +235,7 @@ def test_one_transaction_has_one_now(path: str) -> None:
     store = open_store(path, clock=lambda: start + timedelta(seconds=next(ticks)))
     with store.write() as tx:
         first = tx.now
-        memory = tx.edges.memory(tx.edges.add_memory("text"))
+        memory = tx.memories.get(tx.memories.add("text"))
         (entity,) = mint(tx, "Alpha")
         assert first.endswith(":05.678Z")
         assert memory is not None
@@ -248,10 +248,10 @@ def test_one_transaction_has_one_now(path: str) -> None:
 
 def test_half_a_surrogate_pair_is_a_clear_error(store: SqliteStore) -> None:
     with pytest.raises(Invalid) as refused, store.write() as tx:
-        tx.edges.add_memory("broken \ud800 text")
+        tx.memories.add("broken \ud800 text")
     assert refused.value.code == "bad_text"
     with store.read() as tx:
-        assert tx.edges.count_memories() == 0
+        assert tx.memories.count() == 0
 
 
 def test_an_id_beyond_any_database_is_unknown_or_a_clear_error(store: SqliteStore) -> None:
@@ -264,7 +264,7 @@ def test_an_id_beyond_any_database_is_unknown_or_a_clear_error(store: SqliteStor
 
 def test_an_edge_to_nothing_is_refused(store: SqliteStore) -> None:
     with store.write() as tx:
-        memory = tx.edges.add_memory("text")
+        memory = tx.memories.add("text")
     with pytest.raises(Error) as refused, store.write() as tx:
         tx.edges.mention(memory, 99, "Nobody")
     assert refused.value.code == "changed_meanwhile"
@@ -276,10 +276,10 @@ def test_a_full_disk_is_said_and_changes_nothing(path: str) -> None:
         mint(tx, "Alpha")
     fill_up(store)
     with pytest.raises(Unavailable) as refused, store.write() as tx:
-        tx.edges.add_memories([NewMemory(f"memory {at} " * 50) for at in range(10_000)])
+        tx.memories.add_many([NewMemory(f"memory {at} " * 50) for at in range(10_000)])
     assert refused.value.code == "disk_full"
     with open_store(path).read() as tx:
-        assert (tx.entities.count(), tx.edges.count_memories()) == (1, 0)
+        assert (tx.entities.count(), tx.memories.count()) == (1, 0)
         assert check(tx).clean
 
 
@@ -321,7 +321,7 @@ def test_many_threads_lose_nothing(store: SqliteStore) -> None:
         for at in range(20):
             with store.write() as tx:
                 (shared,) = mint(tx, "Shared")
-                memory = tx.edges.add_memory(f"{number} {at}")
+                memory = tx.memories.add(f"{number} {at}")
                 tx.edges.mention(memory, shared, "Shared")
             with store.read() as tx:
                 assert tx.entities.count() == 1
@@ -347,7 +347,7 @@ store, number = open_store(sys.argv[1]), int(sys.argv[2])
 for at in range(25):
     with store.write() as tx:
         rows = [lookup.mint(tx, Name.of(f"name {(at + k) % 7}"))[0] for k in range(3)]
-        memory = tx.edges.add_memory("text", caller_id=f"{number}-{at}")
+        memory = tx.memories.add("text", caller_id=f"{number}-{at}")
         for row in rows:
             tx.edges.mention(memory, row.id, row.spelling)
     try:
@@ -371,8 +371,8 @@ def test_many_processes_minting_folding_and_reverting_keep_every_invariant(path:
     assert [worker.wait(120) for worker in workers] == [0] * 4
     with open_store(path).read() as tx:
         assert tx.entities.count() == 7
-        assert tx.edges.count_memories() == 100
-        asserted = sum(len(mentions) for _, mentions, _ in tx.edges.memories())
+        assert tx.memories.count() == 100
+        asserted = sum(len(mentions) for _, mentions, _ in tx.memories.all())
         assert asserted == 300
         assert check(tx, name_of=Name.of).clean
 
@@ -384,13 +384,13 @@ def test_a_connection_is_not_carried_across_a_fork(path: str) -> None:
         store = open_store(sys.argv[1])
         child = os.fork()
         with store.write() as tx:
-            tx.edges.add_memory("text")
+            tx.memories.add("text")
         if child:
             assert os.waitpid(child, 0)[1] == 0
         """)
     subprocess.run([sys.executable, "-c", code, path], check=True)
     with open_store(path).read() as tx:
-        assert tx.edges.count_memories() == 2
+        assert tx.memories.count() == 2
 
 
 def test_a_closed_graph_says_so(store: SqliteStore) -> None:
@@ -418,13 +418,13 @@ def test_many_rows_at_once_are_as_one_by_one(store: SqliteStore) -> None:
         assert [(r.id, r.sense, r.type) for r in rows["alpha"]] == [(1, 0, "thing"), (2, 1, None)]
         assert list(tx.entities.rows_by_foreign_id(["x"])) == ["x"]
         assert tx.entities.attributes_many([1, 2]) == {1: {"a": "ä"}}
-        memories = tx.edges.add_memories([NewMemory("one", caller_id="c"), NewMemory("two")])
-        assert tx.edges.known_callers(["c", "d"]) == {"c"}
+        memories = tx.memories.add_many([NewMemory("one", caller_id="c"), NewMemory("two")])
+        assert tx.memories.known_callers(["c", "d"]) == {"c"}
         mentions = [(memories[0], 1, "Alpha"), (memories[0], 1, "Alpha"), (memories[1], 2, "a")]
         assert tx.edges.add_mentions(mentions) == 2
         facts = [NewFact(memories[0], 1, "is", 2), NewFact(memories[0], 1, "is", 2)]
         assert tx.edges.add_facts(facts) == 1
-        page = tx.edges.memory_page(after=0, limit=10)
+        page = tx.memories.page(after=0, limit=10)
         assert [(m.content, [e.spelling for e in edges]) for m, edges in page] == [
             ("one", ["Alpha"]),
             ("two", ["a"]),
@@ -435,11 +435,11 @@ def test_ids_are_never_used_twice(store: SqliteStore) -> None:
     with store.write() as tx:
         first = mint(tx, "Alpha", "Beta")
         tx.entities.delete(first)
-        memory = tx.edges.add_memory("text")
-        tx.edges.delete_memory(memory)
+        memory = tx.memories.add("text")
+        tx.memories.delete(memory)
     with store.write() as tx:
         assert mint(tx, "Gamma")[0] > max(first)
-        assert tx.edges.add_memory("text") > memory
+        assert tx.memories.add("text") > memory
 
 
 def test_the_context_of_a_pass_is_read_back_as_it_was(store: SqliteStore) -> None:
@@ -671,9 +671,17 @@ WAITED_FOR: dict[str, Ask] = {
     "counts": lambda tx, one: (tx.edges.count_mentions(one), tx.edges.count_facts(one)),
     "links": lambda tx, one: tx.edges.links(one, facts=10),
     "shared_sources": lambda tx, one: tx.edges.shared_sources(one, memories=10),
+    "shared_sources of a few": lambda tx, one: tx.edges.shared_sources(
+        one, memories=10, mentions=50
+    ),
+    "links_between": lambda tx, one: tx.edges.links_between(one, one + 1),
+    "shared_between": lambda tx, one: tx.edges.shared_between(one, one + 1),
+    "related": lambda tx, one: related.related(tx, lookup.follow(tx, one), depth=3, agent="a"),
+    "path": lambda tx, one: related.path(tx, lookup.follow(tx, one), lookup.follow(tx, one + 9)),
+    "asserted_to": lambda tx, one: tx.edges.asserted_to([one]),
     "owned": lambda tx, one: tx.edges.owned([one]),
     "stated": lambda tx, one: tx.edges.stated([one]),
-    "memory_page": lambda tx, one: tx.edges.memory_page(after=3, limit=2),
+    "memory_page": lambda tx, one: tx.memories.page(after=3, limit=2),
     "fold, preview, revert": folded,
     "touching": lambda tx, one: tx.merges.touching(one),
     "pending": lambda tx, one: tx.conflicts.pending(),
@@ -692,7 +700,7 @@ WAITED_FOR: dict[str, Ask] = {
     "identified": lambda tx, one: tx.entities.identified([one]),
     "shown_names": lambda tx, one: tx.entities.shown_names([one]),
     "passages": lambda tx, one: tx.edges.passages(one, memories=5, around=9),
-    "known_callers": lambda tx, one: tx.edges.known_callers(["x"]),
+    "known_callers": lambda tx, one: tx.memories.known_callers(["x"]),
     "fact_attributes": lambda tx, one: tx.edges.fact_attributes(["x"]),
     "of_rows": lambda tx, one: tx.decisions.of_rows(*tx.entities.many([one, one + 1]).values()),
     "apart_roots": lambda tx, one: tx.decisions.apart_roots(around=[one]),
@@ -711,7 +719,7 @@ WAITED_FOR: dict[str, Ask] = {
     "words' common rows": lambda tx, one: tx.words.rows_of_all([1, 2], type="t", limit=5),
     "search": lambda tx, one: spelling.search(tx, Name.of("Alpah 3")),
     "last run": lambda tx, one: tx.runs.last("review", actor="Ada"),
-    "delete memory": lambda tx, one: tx.edges.delete_memory(1),
+    "delete memory": lambda tx, one: tx.memories.delete(1),
     "delete entity": lambda tx, one: tx.entities.delete([one + 3]),
 }
 
@@ -721,7 +729,7 @@ def test_no_answer_that_is_waited_for_reads_a_whole_table(path: str, asked: str)
     store = open_store(path)
     with store.write() as tx:
         ids = mint(tx, *(f"Alpha {at}" for at in range(20)))
-        memories = tx.edges.add_memories([NewMemory(f"{at}") for at in range(20)])
+        memories = tx.memories.add_many([NewMemory(f"{at}") for at in range(20)])
         tx.edges.add_mentions((m, row, "") for m in memories for row in ids[:3])
         tx.edges.add_facts(NewFact(m, ids[0], "is", ids[1]) for m in memories)
         near = [(ids[at], ids[at + 1], "r", 0.5) for at in range(19)]

@@ -17,6 +17,7 @@ from enfold.store import suggestions as suggestions_module
 from tests.test_conflicts import ask, fold, mention, mint
 from tests.test_oracle import LONG, Dice, Graphs
 from tests.test_store import whole_scans
+from tests.told import told
 
 Row = tuple[int, int, int, float, int, int, str]
 
@@ -118,12 +119,12 @@ def memories_of(tx: Any, row: int) -> list[int]:
 
 def set_status(tx: Any, row: int, status: str) -> None:
     for memory in memories_of(tx, row):
-        tx.edges.set_status(memory, status)
+        tx.memories.set_status(memory, status)
 
 
 def forget(tx: Any, row: int) -> None:
     for memory in memories_of(tx, row):
-        tx.edges.delete_memory(memory)
+        tx.memories.delete(memory)
 
 
 def settle_apart(tx: Any, left: int, right: int) -> int:
@@ -248,9 +249,9 @@ def test_a_name_mentioned_reads_what_touches_it_alone(store: SqliteStore) -> Non
 
 def test_a_pass_over_a_few_new_names_reads_no_table_whole() -> None:
     with enfold.open(":memory:") as graph:
-        graph.remember("x", mentions=[f"Alpha beta {at}" for at in range(60)] + ["Gamma delta"])
+        told(graph, "x", mentions=[f"Alpha beta {at}" for at in range(60)] + ["Gamma delta"])
         assert graph.resolve().full
-        graph.remember("y", mentions=["Gamma deltas", "gamma-delta", "Alpha beta 7"])
+        told(graph, "y", mentions=["Gamma deltas", "gamma-delta", "Alpha beta 7"])
         store: Any = graph._store
         [connection] = store._idle
         statements: list[str] = []

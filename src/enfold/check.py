@@ -21,6 +21,9 @@ SENTENCES: Final[dict[str, str]] = {
     "receipt": "merges do not agree with their receipts",
     "answer": "answers do not agree with the merge or decision they made",
     "merge_of_answer": "merges name a question that does not name them",
+    "unlinked": "names of texts are not linked as their entities and answers say",
+    "unlinked_fact": "relations of texts are not linked as their entities and answers say",
+    "asked_name": "names of texts wait for a choice, and nobody is asked",
     "suggestion": "suggested pairs are out of order",
 }
 """What is wrong where an invariant of the stored rows does not hold; "{count} {sentence}"."""

@@ -13,14 +13,18 @@ from typing import Any, Self
 
 from enfold import (
     answers,
+    beliefs,
+    copying,
     deferred,
     folds,
     formats,
     guard,
+    indexing,
     intake,
     lookup,
     outflow,
     settled,
+    terms,
 )
 from enfold import (
     cards as dealt,
@@ -32,7 +36,13 @@ from enfold import (
     conflicts as queue,
 )
 from enfold import (
+    gate as gates,
+)
+from enfold import (
     preview as previews,
+)
+from enfold import (
+    recall as recollect,
 )
 from enfold import (
     related as neighbours,
@@ -44,10 +54,10 @@ from enfold import (
     resolve as passes,
 )
 from enfold.cards import AnyCard, Card, Filter
-from enfold.errors import Invalid, Refused
+from enfold.errors import Error, Invalid, Refused, Unavailable
 from enfold.evaluate import ClusterEvaluation, Evaluation
 from enfold.explain import Explained, explain
-from enfold.formats import decisions, review_sheet, target
+from enfold.formats import decisions, questions, review_sheet, target, whole
 from enfold.formats.obsidian import vault as vaults
 from enfold.formats.source import opened
 from enfold.model import (
@@ -56,6 +66,7 @@ from enfold.model import (
     Applied,
     CheckReport,
     Conflict,
+    Connection,
     Decision,
     Described,
     Entity,
@@ -63,10 +74,18 @@ from enfold.model import (
     Found,
     Hit,
     Imported,
+    Indexed,
+    Kind,
     Memory,
+    MemoryQuestion,
     Merge,
+    NameInText,
+    NameQuestion,
     Proposal,
+    Recalled,
     Related,
+    RelationInText,
+    Remembered,
     Report,
     Reverted,
     Run,
@@ -74,11 +93,13 @@ from enfold.model import (
     SetAside,
     Shown,
     Summary,
+    Term,
+    Text,
     Unknown,
 )
 from enfold.names import Name
-from enfold.ports import Engine, Progress, Store, Tx
-from enfold.remember import StatedFact
+from enfold.ports import Embedder, Engine, Extractor, Model, Progress, Store, Tx
+from enfold.recall import Weights
 from enfold.search import nearest
 from enfold.search import search as spelling_search
 from enfold.store import open_store
@@ -96,6 +117,9 @@ def open(
     workers: int = 1,
     actor: str | None = None,
     keep_backups: int | None = None,
+    embedder: str | Embedder | None = "minilm",
+    extractor: Extractor | None = None,
+    model: Model | None = None,
 ) -> Graph:
     """Open the graph at a path (or ``:memory:``).
 
@@ -105,12 +129,48 @@ def open(
         workers: processes that find pairs in large graphs (see ``engines.local``).
         actor: who decides, as recorded with folds and decisions.
         keep_backups: how many backups to keep; None or 0 keeps all.
+        embedder: what places texts by meaning: ``minilm``, which comes with enfold, or one of your
+            own; None for none.
+        extractor: what reads names out of texts; None takes the one that comes with enfold.
+        model: a language model that judges whether memories contradict each other; None asks none.
 
     Raises:
         Error: see ``store.open_store``.
     """
     store = open_store(os.fspath(url), create=create, read_only=read_only)
-    return Graph(store, partial(_local, workers), actor=actor, keep_backups=keep_backups)
+    return Graph(
+        store,
+        partial(_local, workers),
+        actor=actor,
+        keep_backups=keep_backups,
+        embedder=embedder,
+        extractor=extractor,
+        model=model,
+    )
+
+
+def _shifted(refused: Callable[[int, Error], None], first: int, place: int, error: Error) -> None:
+    refused(first + place, error)
+
+
+def _must_seal(format: str, sealed: bool, agent: str | None = None) -> None:
+    if agent is not None and format == formats.ENFOLD:
+        raise Invalid(
+            "sealed_instead",
+            f"{format} takes what is sealed along as sealed, for every agent: say sealed, and name "
+            "no agent.",
+        )
+    if sealed and format != formats.ENFOLD:
+        raise Invalid(
+            "no_seals",
+            f"{format} can't say which memories are sealed, so none is written in it; export as "
+            f"{formats.ENFOLD}.",
+        )
+
+
+def _whole(tx: Tx, sealed: bool, progress: Progress | None) -> Iterator[str]:
+    rows = copying.rows(tx, sealed=sealed, progress=progress)
+    return whole.lines(rows, schema=tx.rows.schema, sealed=sealed)
 
 
 def _local(workers: int) -> Engine:
@@ -151,11 +211,17 @@ class Graph:
         *,
         actor: str | None = None,
         keep_backups: int | None = None,
+        embedder: str | Embedder | None = None,
+        extractor: Extractor | None = None,
+        model: Model | None = None,
     ) -> None:
         self._store = store
         self._make_engine = engine
         self._actor = actor
         self._keep_backups = keep_backups
+        self._given_embedder = embedder
+        self._given_extractor = extractor
+        self._model = model
 
     def __enter__(self) -> Self:
         return self
@@ -177,6 +243,22 @@ class Graph:
     def _engine(self) -> Engine:
         return self._make_engine()
 
+    @cached_property
+    def _embedder(self) -> Embedder | None:
+        if not isinstance(self._given_embedder, str):
+            return self._given_embedder
+        from enfold.models.embedding import embedder
+
+        return embedder(self._given_embedder)
+
+    @cached_property
+    def _extractor(self) -> Extractor:
+        if self._given_extractor is not None:
+            return self._given_extractor
+        from enfold.models.extraction.offline import OfflineExtractor
+
+        return OfflineExtractor()
+
     # ---- in and out ----
 
     def import_files(
@@ -186,15 +268,20 @@ class Graph:
         progress: Progress | None = None,
     ) -> tuple[Imported, ...]:
         """Take graph files and folders in, all of them or none. What can't be taken is set aside
-        and listed; taking a file in again makes nothing.
+        and listed; taking a file in again makes nothing. A file that holds a whole graph (the
+        format ``enfold``) is taken alone, into a new graph, and by its last byte or not at all.
 
         Args:
             trust_ids: let two entities of one name with different ids stay two.
 
         Raises:
-            Invalid: a file is of no format that is read, or can't be read.
+            Invalid: a file is of no format that is read, or can't be read; of a whole graph also
+                ``whole_graph``, ``newer_format``, ``damaged_copy``, ``unsound_copy``.
+            Refused: ``not_empty``: a whole graph goes into a new one.
         """
         readings = formats.read(*paths)
+        if one := formats.whole_graph(readings):
+            return (self._import_whole(one, progress),)
         with self._store.write() as tx:
             return tuple(
                 intake.intake(
@@ -208,18 +295,57 @@ class Graph:
                 for r in readings
             )
 
-    def export(self, format: str = "mcp", *, progress: Progress | None = None) -> Iterator[str]:
-        """The graph in a format (see ``formats.WRITTEN``), as pieces of text.
+    def _import_whole(self, reading: formats.Reading, progress: Progress | None) -> Imported:
+        assert reading.rows is not None
+        with self._store.write() as tx:
+            rows = copying.paste(tx, reading.rows, into=self._store.url, progress=progress)
+            live = tx.entities.count_live()
+        copying.index_names(self._store, lambda: self._engine, progress or _quiet)
+        return Imported(
+            None,
+            reading.source,
+            reading.format,
+            entities=live,
+            memories=rows["memory"],
+            mentions=rows["mention"],
+            facts=rows["fact"],
+            aliases=rows["entity"] - live,
+        )
+
+    def export(
+        self,
+        format: str = "mcp",
+        *,
+        sealed: bool = False,
+        agent: str | None = None,
+        progress: Progress | None = None,
+    ) -> Iterator[str]:
+        """The graph in a format (see ``formats.WRITTEN``), as pieces of text; or whole, with all
+        that was ever decided, in the format ``enfold``.
+
+        Args:
+            sealed: with the memories sealed for one agent; in the format ``enfold`` alone.
+            agent: with those sealed for this agent, as if they were not; in any other format.
 
         Raises:
-            Invalid: ``unknown_format``; ``needs_file`` for a format that is no stream of text.
+            Invalid: ``unknown_format``; ``needs_file`` for a format that is no stream of text;
+                ``no_seals`` for one that can't say what is sealed; ``sealed_instead``.
         """
-        formats.to_stream(format)
-        return self._export(format, progress)
+        _must_seal(format, sealed, agent)
+        if format != formats.ENFOLD:
+            formats.to_stream(format)
+        return self._export(format, sealed, agent, progress)
 
-    def _export(self, format: str, progress: Progress | None) -> Iterator[str]:
+    def _export(
+        self, format: str, sealed: bool, agent: str | None, progress: Progress | None
+    ) -> Iterator[str]:
         with self._store.read() as tx:
-            yield from formats.lines(format, lambda: outflow.records(tx, progress=progress))
+            if format == formats.ENFOLD:
+                yield from _whole(tx, sealed, progress)
+            else:
+                yield from formats.lines(
+                    format, lambda: outflow.records(tx, agent=agent, progress=progress)
+                )
 
     def export_to(
         self,
@@ -227,22 +353,34 @@ class Graph:
         format: str = "mcp",
         *,
         force: bool = False,
+        sealed: bool = False,
+        agent: str | None = None,
         progress: Progress | None = None,
     ) -> target.Exported:
         """Write the graph in a format to a file, or to a folder where the format has several
         files. It is there whole or not at all.
 
         Args:
-            force: write over what is there.
+            force: write over what is there. sealed, agent: as for ``export``.
 
         Raises:
-            Invalid: ``unknown_format``, ``no_directory``; ``needs_file`` for a pipe.
+            Invalid: ``unknown_format``, ``no_directory``; ``needs_file`` for a pipe; ``no_seals``,
+                ``sealed_instead``.
             Refused: ``target_exists``, ``same_file``, ``no_reader``.
         """
+        _must_seal(format, sealed, agent)
         with self._store.read() as tx:
+            if format == formats.ENFOLD:
+                return target.export_text(
+                    format,
+                    lambda: _whole(tx, sealed, progress),
+                    Path(out),
+                    force=force,
+                    graph=Path(self._store.url),
+                )
             return target.export(
                 format,
-                lambda: outflow.records(tx, progress=progress),
+                lambda: outflow.records(tx, agent=agent, progress=progress),
                 Path(out),
                 force=force,
                 graph=Path(self._store.url),
@@ -324,32 +462,229 @@ class Graph:
         content: str,
         *,
         mentions: Sequence[str | Name] = (),
-        facts: Sequence[StatedFact] = (),
+        facts: Sequence[tuple[str, str, str]] = (),
+        kind: str = Kind.FACT,
         source: str | None = None,
+        agent: str | None = None,
+        area: str | None = None,
+        topic: str | None = None,
+        source_tag: str | None = None,
+        sealed_for: str | None = None,
         caller_id: str | None = None,
-    ) -> Memory:
-        """Store a text with the names it mentions and the facts it states, given by the caller.
+        read: bool | None = None,
+    ) -> Remembered:
+        """Store a text, find what it names and states, and place it by its meaning.
 
-        A name leads to the entity it is known as, or makes one. A text with a ``caller_id`` that
-        is known already is not stored again.
+        A name leads to the entity it is known as, or makes one; the rules speak about a new name
+        at once. One that fits several entities is linked to none and asked about. The same text
+        again, or one whose ``caller_id`` is known, is counted and not stored.
+
+        Args:
+            mentions, facts: names and (subject, predicate, object) that the caller knows it to
+                hold.
+            kind: see ``Kind``; a document is split into passages.
+            agent: who writes it. sealed_for: the one agent that may recall it.
+            area, topic: filing labels, which no search reads.
+            read: whether to look for more in the text itself; None does so where the caller gives
+                neither mentions nor facts.
 
         Raises:
-            Invalid: a blank text or name.
-            Conflict: ``ambiguous``: a name fits several entities.
+            Invalid: a blank or too long text, a bad kind or label.
+            Conflict: ``caller_id_taken``: another text has that id.
         """
+        text = Text(
+            content,
+            kind=kind,
+            source=source,
+            agent=agent,
+            area=area,
+            topic=topic,
+            source_tag=source_tag,
+            sealed_for=sealed_for,
+            caller_id=caller_id,
+            mentions=tuple(
+                NameInText(one.spelling, one.type) if isinstance(one, Name) else NameInText(one)
+                for one in mentions
+            ),
+            facts=tuple(RelationInText(*fact) for fact in facts),
+            read=read,
+        )
+        return self._remember([text], None)[0]
+
+    def remember_all(
+        self,
+        texts: Iterable[Text],
+        *,
+        refused: Callable[[int, Error], None] | None = None,
+    ) -> Iterator[Remembered]:
+        """Store any number of texts, some at a time: each batch is stored before it is read, and
+        what was taken stays where this is interrupted. Taking the same texts again makes nothing.
+
+        Args:
+            refused: called with the place of a text that can't be stored, from 0, and why; the
+                others go on. None raises that error, and nothing of its batch is stored.
+        """
+        first = 0
+        for batch in memories.batches(texts):
+            said = None if refused is None else partial(_shifted, refused, first)
+            yield from self._remember(batch, said)
+            first += len(batch)
+
+    def _take_in(self, memory_id: int) -> None:
+        """Read and place a memory that an answer wrote."""
+        read = memories.read_stored(self._store, [memory_id], self._extractor)
+        if self._embedder is not None:
+            rows = memories.rows_of(read)
+            indexing.place(self._store, self._embedder, memories=[memory_id], names=rows)
+
+    def _remember(
+        self, texts: Sequence[Text], refused: Callable[[int, Error], None] | None
+    ) -> list[Remembered]:
+        embedder = self._embedder
+        if embedder is not None:
+            indexing.check(self._store, embedder)
         with self._store.write() as tx:
-            return memories.remember(
-                tx, content, mentions=mentions, facts=facts, source=source, caller_id=caller_id
+            stored = memories.store(tx, texts, refused=refused)
+        read = memories.read(self._store, stored, self._extractor)
+        placed = None
+        if embedder is not None:
+            new, rows = memories.to_place(stored, read)
+            placed = indexing.place(self._store, embedder, memories=new, names=rows)
+        checked = beliefs.check(
+            self._store,
+            self._model,
+            embedder,
+            [one.memory_id for one in stored if not one.repeat],
+            indexing.near,
+        )
+        with self._store.read() as tx:
+            return memories.told(tx, stored, read, checked, note=placed.note if placed else None)
+
+    def recall(
+        self,
+        query: str,
+        *,
+        agent: str | None = None,
+        limit: int = 10,
+        kinds: Sequence[str] | None = None,
+        weights: Weights | None = None,
+    ) -> Recalled:
+        """The memories that answer a query, best first, each with why: by meaning, by exact words
+        and by what the query names (see ``recall.recall``). Nothing found means unknown, never
+        absent.
+
+        Args:
+            agent: who asks; None sees nothing that is sealed.
+            limit: how many at most, up to 1,000.
+            kinds: only memories of these kinds.
+            weights: what the three arms weigh.
+
+        Raises:
+            Invalid: ``blank_query``, ``query_too_long``, ``bad_kind``.
+            Refused: ``other_embedder``: the graph was placed by another one.
+        """
+        recollect.checked(query)
+        located, why = None, "No embedder is set."
+        if self._embedder is not None:
+            try:
+                located = indexing.locate(self._store, self._embedder, query)
+                why = "Nothing has its place yet: enfold index."
+            except Unavailable as error:
+                why = str(error)
+        with self._store.read() as tx:
+            return recollect.recall(
+                tx,
+                query,
+                located=located,
+                agent=agent,
+                limit=limit,
+                kinds=kinds,
+                weights=weights,
+                unplaced=why,
             )
 
-    def forget(self, memory_id: int) -> None:
-        """Delete a memory with its mentions and facts; entities stay.
+    def gate(
+        self,
+        asked: str | os.PathLike[str] | Sequence[gates.Question],
+        *,
+        depths: Sequence[int] = gates.DEPTHS,
+        agent: str | None = None,
+        weights: Weights | None = None,
+        progress: Progress | None = None,
+    ) -> gates.Gated:
+        """Recall questions whose evidence is known, and say where it stands in what comes back.
+
+        Args:
+            asked: the questions, or a file of them (see ``formats.questions``).
+            depths: the Ks of the figures ``recall@K``.
+            agent: who asks where a question does not say it. weights: as for ``recall``.
+
+        Raises:
+            Invalid: ``bad_question``, ``no_questions``, ``bad_depth``, or the file can't be read.
+        """
+        read = questions.read(asked) if isinstance(asked, str | os.PathLike) else asked
+        given = [replace(one, agent=one.agent or agent) for one in read]
+        with self._store.read() as tx:
+            known = gates.memories_of(tx, given)
+
+        def recall(question: str, asker: str | None, limit: int) -> list[Memory]:
+            found = self.recall(question, agent=asker, limit=limit, weights=weights)
+            return [one.memory for one in found.memories]
+
+        return gates.rate(given, recall, known, depths=depths, progress=progress)
+
+    def index(self, *, progress: Progress | None = None) -> Indexed:
+        """Do what was left for later: read the memories that were not read, and place every memory
+        and every name that has no vector. Whoever is interrupted goes on from there.
+
+        Raises:
+            Refused: ``other_embedder``.
+            Unavailable: the embedder can't be reached; what was placed stays.
+        """
+        if self._embedder is not None:
+            indexing.check(self._store, self._embedder)
+        read, unread = memories.read_waiting(self._store, self._extractor, progress=progress)
+        if self._embedder is None:
+            note = "No embedder is set, so nothing was placed by its meaning."
+            return Indexed("", read=read, unread=unread, note=note)
+        done = indexing.index(self._store, self._embedder, progress=progress)
+        return replace(done, read=read, unread=unread)
+
+    def reembed(self, *, progress: Progress | None = None) -> Indexed:
+        """Change over to the embedder that is set: fill its space beside the one that serves, then
+        take that one's place. Whoever is interrupted goes on from there.
+
+        Raises:
+            Refused: ``no_embedder``.
+            Unavailable: the embedder can't be reached; what was placed stays, the old space serves.
+        """
+        if self._embedder is None:
+            raise Refused("no_embedder", "No embedder is set; set one first.")
+        return indexing.reembed(self._store, self._embedder, progress=progress)
+
+    def history(self, memory_id: int, *, agent: str | None = None) -> list[beliefs.Version]:
+        """The versions of a memory, the oldest first, each with what replaced it and why.
+
+        Args:
+            memory_id: of any of them.
+            agent: who asks; what is sealed for others is left out.
+
+        Raises:
+            NotFound: ``no_memory``.
+        """
+        with self._store.read() as tx:
+            return beliefs.history(tx, memory_id, agent=agent)
+
+    def forget(self, *memory_ids: int) -> None:
+        """Delete memories with their mentions and facts, all or none; entities stay, and a document
+        goes with its passages.
 
         Raises:
             NotFound: ``no_memory``.
         """
         with self._store.write() as tx:
-            memories.forget(tx, memory_id)
+            for memory_id in memory_ids:
+                memories.forget(tx, memory_id)
 
     # ---- settle ----
 
@@ -409,19 +744,47 @@ class Graph:
         with self._store.read() as tx:
             return queue.decided(tx, limit=limit) if decided else queue.pending(tx, limit=limit)
 
+    def name_questions(self, *, decided: bool = False, limit: int = 1000) -> list[NameQuestion]:
+        """The names that fit several entities, the most waited for first; or those answered, and
+        those that are moot."""
+        with self._store.read() as tx:
+            return queue.names(tx, decided=decided, limit=limit)
+
+    def memory_questions(
+        self, *, decided: bool = False, limit: int = 1000, agent: str | None = None
+    ) -> list[MemoryQuestion]:
+        """The memories that contradict each other, the surest first; or those answered, and those
+        that are moot.
+
+        Args:
+            agent: who asks; memories that are sealed for others are left out.
+        """
+        with self._store.read() as tx:
+            return queue.memories(tx, decided=decided, limit=limit, agent=agent)
+
     def decide(
         self,
         conflict_id: int,
         answer: Answer | str,
         *,
         candidate_id: int | None = None,
+        content: str | None = None,
         actor: str | None = None,
-    ) -> queue.Decided:
-        """Answer a question.
+    ) -> queue.AnyDecided:
+        """Answer a question: of two entities, two memories or a name.
+
+        Args:
+            candidate_id: of a name that fits several entities, the one that is meant.
+            content: the text of a ``merge`` of two memories.
+
+        Returns:
+            What it was about: ``Decided`` of two entities, ``Chosen`` of a name, or the question
+            about two memories.
 
         Raises:
             NotFound: ``no_conflict``.
-            Invalid: ``bad_answer``; ``not_its_candidate``.
+            Invalid: ``bad_answer``, ``choose_candidate``, ``not_its_candidate``,
+                ``merge_needs_text``.
             Refused: ``already_answered``, ``moot``, ``rename_instead``.
         """
         try:
@@ -430,9 +793,17 @@ class Graph:
             known = ", ".join(a.value for a in Answer)
             raise Invalid("bad_answer", f"{answer!r} is no answer; give one of: {known}.") from None
         with self._store.write() as tx:
-            return queue.decide(
-                tx, conflict_id, chosen, actor=actor or self._actor, candidate_id=candidate_id
+            done = queue.decide_any(
+                tx,
+                conflict_id,
+                chosen,
+                actor=actor or self._actor,
+                candidate_id=candidate_id,
+                content=content,
             )
+        if isinstance(done, MemoryQuestion) and done.made_id is not None:
+            self._take_in(done.made_id)
+        return done
 
     def cards(
         self,
@@ -469,7 +840,8 @@ class Graph:
         passed: Collection[tuple[int, int]] = (),
         lists: bool = True,
     ) -> list[AnyCard]:
-        """As ``cards``; but single pairs of one rule are gathered, up to nine in a list.
+        """As ``cards``; but single pairs of one rule are gathered, up to nine in a list, and so are
+        the last few of any.
 
         Args:
             lists: False leaves each single pair on a card of its own.
@@ -621,14 +993,17 @@ class Graph:
         with self._store.write() as tx:
             return action(tx)
 
-    def reopen(self, conflict_id: int, *, actor: str | None = None) -> Conflict:
-        """Take an answer back: what it folded is reverted, and the question is pending again.
+    def reopen(self, conflict_id: int, *, actor: str | None = None) -> queue.AnyReopened:
+        """Take an answer back: what it did is undone, and the question is pending again.
+
+        Returns:
+            The question about two entities or two memories; of a name ``Waiting``.
 
         Raises:
             NotFound: ``no_conflict``. Refused: ``not_answered``.
         """
         with self._store.write() as tx:
-            return queue.reopen(tx, conflict_id, actor=actor or self._actor)
+            return queue.reopen_any(tx, conflict_id, actor=actor or self._actor)
 
     def merges(
         self, *, reverted: bool = False, before: int | None = None, limit: int = 100
@@ -787,14 +1162,18 @@ class Graph:
         with self._store.read() as tx:
             return spelling_search(tx, Name.of(text), type=type, limit=limit)
 
-    def entity(self, asked: str | int) -> Described:
-        """An entity by name, id or folded spelling, with its aliases and folds."""
+    def entity(self, asked: str | int, *, agent: str | None = None) -> Described:
+        """An entity by name, id or folded spelling, with its aliases and folds.
+
+        Args:
+            agent: counts what is sealed for this agent, too.
+        """
         with self._store.read() as tx:
             entity = self._follow(tx, asked).entity
             return Described(
-                entity,
+                replace(entity, mentions=tx.edges.count_mentions(entity.id, agent=agent)),
                 tx.entities.aliases([entity.id]).get(entity.id, ()),
-                tx.edges.count_facts(entity.id),
+                tx.edges.count_facts(entity.id, agent=agent),
                 tuple(tx.merges.touching(entity.id)),
                 tx.entities.attributes(entity.id),
             )
@@ -804,16 +1183,57 @@ class Graph:
         with self._store.read() as tx:
             return tx.entities.live(after=after, limit=limit)
 
-    def facts(self, asked: str | int, *, limit: int = 100) -> list[Fact]:
-        """The facts that count and start or end at an entity."""
+    def facts(self, asked: str | int, *, limit: int = 100, agent: str | None = None) -> list[Fact]:
+        """The facts that count and start or end at an entity; those sealed for an agent are told
+        to that agent alone."""
         with self._store.read() as tx:
-            return tx.edges.facts_of(self._follow(tx, asked).entity.id, limit=limit)
+            root = self._follow(tx, asked).entity.id
+            return tx.edges.facts_of(root, limit=limit, agent=agent)
 
-    def related(self, asked: str | int, *, type: str | None = None, limit: int = 50) -> Related:
-        """Who is connected to an entity: stated links first, then co-mentions, never blended."""
+    def related(
+        self,
+        asked: str | int,
+        *,
+        type: str | None = None,
+        limit: int = 50,
+        depth: int = 1,
+        agent: str | None = None,
+    ) -> Related:
+        """Who is connected to an entity: stated links first, then co-mentions, never blended; with
+        a depth above 1 also who is connected to those (see ``related.related``).
+
+        Args:
+            type: only neighbours of this type. limit: how many of each hop.
+            agent: counts what is sealed for this agent, too.
+
+        Raises:
+            NotFound: ``unknown``. Conflict: ``ambiguous``. Invalid: ``bad_hops``.
+        """
         with self._store.read() as tx:
             found = self._follow(tx, asked)
-            return neighbours.related(tx, found, type=type, limit=limit)
+            return neighbours.related(tx, found, type=type, limit=limit, depth=depth, agent=agent)
+
+    def path(
+        self,
+        left: str | int,
+        right: str | int,
+        *,
+        max_depth: int = neighbours.HOPS,
+        agent: str | None = None,
+    ) -> Connection:
+        """A shortest connection between two entities, each step with a memory that shows it.
+        Nothing found proves nothing.
+
+        Args:
+            max_depth: how many steps it may have.
+            agent: counts what is sealed for this agent, too.
+
+        Raises:
+            NotFound: ``unknown``. Conflict: ``ambiguous``. Invalid: ``bad_hops``.
+        """
+        with self._store.read() as tx:
+            one, other = self._follow(tx, left), self._follow(tx, right)
+            return neighbours.path(tx, one, other, max_depth=max_depth, agent=agent)
 
     def explain(
         self,
@@ -832,21 +1252,63 @@ class Graph:
         with self._store.read() as tx:
             return previews.shown(tx, proposals)
 
-    def summary(self) -> Summary:
-        """What the graph holds, and what waits."""
+    def summary(self, *, agent: str | None = None) -> Summary:
+        """What the graph holds, and what waits.
+
+        Args:
+            agent: counts what is sealed for this agent, too.
+        """
         with self._store.read() as tx:
             live = tx.entities.count_live()
+            sealed, sealed_unread = tx.memories.count_sealed(agent=agent)
             return Summary(
                 self._store.url,
                 live,
                 tx.entities.count() - live,
-                tx.edges.count_memories(),
+                tx.memories.count() - sealed,
                 tx.conflicts.count_pending(),
                 tx.suggestions.count_open(),
                 len(tx.entities.unexamined()),
+                tx.questions.count_names(),
+                tx.questions.count_memories(),
+                tx.memories.count_unread() - sealed_unread,
             )
 
     # ---- keep ----
+
+    def vocabulary(self) -> list[Term]:
+        """The types and predicates that extraction may use, those turned off included."""
+        with self._store.read() as tx:
+            return terms.vocabulary(tx)
+
+    def set_term(
+        self,
+        kind: str,
+        name: str,
+        description: str | None = None,
+        enabled: bool | None = None,
+    ) -> Term:
+        """Add a type or predicate, describe one anew, or turn one on or off.
+
+        Args:
+            kind: ``type`` or ``predicate``.
+            description, enabled: None leaves them as they are.
+
+        Raises:
+            Invalid: ``bad_term``. NotFound: ``no_term``: a new one needs a description.
+        """
+        with self._store.write() as tx:
+            return terms.put(tx, kind, name, description=description, enabled=enabled)
+
+    def remove_term(self, kind: str, name: str) -> Term:
+        """Take a type or predicate of one's own out; what was read with it stays.
+
+        Raises:
+            Invalid: ``bad_term``. NotFound: ``no_term``.
+            Refused: ``built_in_term``: it can only be turned off.
+        """
+        with self._store.write() as tx:
+            return terms.remove(tx, kind, name)
 
     def check(self, *, progress: Progress | None = None) -> CheckReport:
         """Whether every invariant of the graph holds."""

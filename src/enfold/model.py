@@ -105,9 +105,29 @@ class Entity:
         return self.folded_into is None
 
 
+class Kind(StrEnum):
+    """What a memory is."""
+
+    FACT = "fact"
+    PREFERENCE = "preference"
+    EPISODE = "episode"
+    PROCEDURE = "procedure"
+    DOCUMENT = "document"
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """A stored text with its source."""
+    """A stored text with its source.
+
+    Attributes:
+        kind: see ``Kind``. title: of a passage of a document, the headings it stands under.
+        area, topic: filing labels, which no search reads.
+        agent: who wrote it. sealed_for: the one agent that may recall it; None for all.
+        caller_id: the caller's own id of it; a text that comes again under it is not stored again.
+        status: ``active``, or ``stale`` for what no longer holds.
+        repeats: how often the same text came again.
+        document_id: the document it is a passage of. follows_id: the version before it.
+    """
 
     id: int
     content: str
@@ -117,6 +137,127 @@ class Memory:
     caller_id: str | None
     status: str
     created_at: str
+    title: str | None = None
+    area: str | None = None
+    topic: str | None = None
+    agent: str | None = None
+    sealed_for: str | None = None
+    repeats: int = 0
+    document_id: int | None = None
+    follows_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NameInText:
+    """A name that a text holds, as written there.
+
+    Attributes:
+        confidence: 0 to 1, how sure the extractor is that it names something.
+    """
+
+    spelling: str
+    type: str | None = None
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class RelationInText:
+    """What a text states of two names, both as written there: subject –predicate→ object."""
+
+    subject: str
+    predicate: str
+    object: str
+    confidence: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """What an extractor found in one text.
+
+    Attributes:
+        failed: why this text could not be read, where others of the call could; None where it was.
+    """
+
+    names: tuple[NameInText, ...] = ()
+    relations: tuple[RelationInText, ...] = ()
+    failed: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Something to remember (see ``Memory`` for what the fields mean).
+
+    Attributes:
+        created_at: when it was written, as ISO 8601; None for now.
+        mentions, facts: names and relations the caller knows it to hold.
+        read: whether to look for more in the text itself; None does so where the caller gives
+            neither mentions nor facts.
+    """
+
+    content: str
+    kind: str = Kind.FACT
+    title: str | None = None
+    source: str | None = None
+    source_tag: str | None = None
+    area: str | None = None
+    topic: str | None = None
+    agent: str | None = None
+    sealed_for: str | None = None
+    caller_id: str | None = None
+    created_at: str | None = None
+    mentions: tuple[NameInText, ...] = ()
+    facts: tuple[RelationInText, ...] = ()
+    read: bool | None = None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the text itself is looked at for names."""
+        return not (self.mentions or self.facts) if self.read is None else self.read
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What became of a text.
+
+    Attributes:
+        memory: the memory that holds it; that of before where it came again.
+        repeat: the same text was there already and is counted.
+        passages: ids of the passages of a document.
+        mentions, facts: edges written.
+        minted: names that made an entity. unlinked: names that fit several entities, or that are
+            kept in a sealed memory alone; linked to none.
+        merge_ids, conflict_ids: what the rules folded and asked at once.
+        replaced: memories that said the same, whose next version it is.
+        note: what was left for later, and why; the text itself is stored.
+        unchecked: why nothing looked whether it contradicts what was there.
+    """
+
+    memory: Memory
+    repeat: bool = False
+    passages: tuple[int, ...] = ()
+    mentions: int = 0
+    facts: int = 0
+    minted: tuple[str, ...] = ()
+    unlinked: tuple[str, ...] = ()
+    merge_ids: tuple[int, ...] = ()
+    conflict_ids: tuple[int, ...] = ()
+    replaced: tuple[int, ...] = ()
+    note: str | None = None
+    unchecked: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A type or predicate that extraction may use.
+
+    Attributes:
+        kind: ``type`` or ``predicate``.
+    """
+
+    kind: str
+    name: str
+    description: str
+    enabled: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +395,65 @@ class Conflict:
     merge_id: int | None = None
     decision_id: int | None = None
     decided_at: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NameQuestion:
+    """A question of the queue about a name that fits several entities: which one do texts mean?
+
+    Attributes:
+        name: as the first text that asked for it wrote it. key: its identity.
+        candidates: the entities it fits now; with one or none the question is moot.
+        waiting: memories with that name that are linked to none, sealed ones left out.
+        answer: ``keep_existing`` (the one chosen), ``keep_new`` (another thing of that name, made
+            for it) or ``keep_both`` (it stays linked to none and is not asked again).
+        chosen_id: the row that was chosen or made.
+    """
+
+    id: int
+    key: str
+    name: str
+    candidates: tuple[Entity, ...]
+    waiting: int
+    asked_by: str
+    reason: str
+    created_at: str
+    answer: Answer | None = None
+    answered_by: str | None = None
+    chosen_id: int | None = None
+    decided_at: str | None = None
+
+    @property
+    def moot(self) -> bool:
+        return self.answer is None and len(self.candidates) < 2
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryQuestion:
+    """A question of the queue about two memories that contradict each other.
+
+    Attributes:
+        queued: the later one. candidate: the one that was there.
+        moot: one of them does not hold any more.
+        answer: ``keep_new`` (the queued one holds), ``keep_existing``, ``keep_both`` or ``merge``
+            (a text in place of both, ``made_id``).
+    """
+
+    id: int
+    queued: Memory
+    candidate: Memory
+    asked_by: str
+    score: float
+    reason: str
+    created_at: str
+    answer: Answer | None = None
+    answered_by: str | None = None
+    made_id: int | None = None
+    decided_at: str | None = None
+
+    @property
+    def moot(self) -> bool:
+        return self.answer is None and "stale" in (self.queued.status, self.candidate.status)
 
 
 @dataclass(frozen=True, slots=True)
@@ -402,21 +602,143 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Neighbour:
-    """An entity connected to the one asked about: stated links and co-mentions, kept apart."""
+    """An entity connected to the one asked about: stated links and co-mentions, kept apart.
+
+    Attributes:
+        links, shared_sources: what connects it with the one asked about, or with the last of those
+            that it is reached through.
+        hop: how many steps away it is.
+        through: the names of the entities between, from the one asked about on.
+    """
 
     entity: Entity
     aliases: tuple[str, ...]
     links: tuple[Link, ...]
     shared_sources: int
+    hop: int = 1
+    through: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """The neighbourhood of an entity: stated links first, then co-mentions by count."""
+    """The neighbourhood of an entity, the nearest hop first; in each, stated links come first, then
+    co-mentions by count. ``truncated`` says that there is more than was read or is shown."""
 
     found: Found
     related: tuple[Neighbour, ...]
     truncated: bool
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a connection.
+
+    Attributes:
+        entity: where it leads.
+        relation, direction, confidence: what is stated; ``out`` leads from the entity before to
+            this one. None where the two are only mentioned together.
+        sources: how many memories state it, or mention both.
+        memory_id: the latest of them.
+    """
+
+    entity: Entity
+    relation: str | None
+    direction: str | None
+    confidence: float | None
+    sources: int
+    memory_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """How two entities are connected.
+
+    Attributes:
+        steps: from ``left`` to ``right``; empty where they are one, or nothing was found.
+        truncated: not everything was looked at: there may be a shorter connection, or one at all.
+        note: why there are no steps.
+    """
+
+    left: Found
+    right: Found
+    steps: tuple[Step, ...] = ()
+    truncated: bool = False
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """An entity that a query attaches to.
+
+    Attributes:
+        matched: the spelling by which it came, as the graph has it.
+        by: ``name`` where that stands in the query, ``meaning`` where it lies near it.
+        cosine: how near; None of a name.
+        alias: it is spelled otherwise than the entity is shown.
+    """
+
+    entity: Entity
+    matched: str
+    by: str
+    cosine: float | None
+    alias: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """A memory that answers a query, and why it is there.
+
+    Attributes:
+        score: the sum over the arms of weight / (60 + rank).
+        arms: the arms that found it (``vector``, ``keyword``, ``entity``), each with its rank.
+        cosine: how near it lies to the query; None where it or the query has no vector.
+        anchors: the anchors that it mentions, as far as the entity arm found it by them.
+    """
+
+    memory: Memory
+    score: float
+    arms: dict[str, int]
+    cosine: float | None
+    anchors: tuple[Anchor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was recalled, best first.
+
+    Attributes:
+        abstained: the arms that had nothing to say, each with the reason.
+        waiting: memories that have no vector yet, as far as they were counted; the vector arm
+            can't find them.
+        note: what a reader has to know of the answer; of an empty one, that it proves nothing.
+    """
+
+    query: str
+    memories: tuple[Recollection, ...]
+    anchors: tuple[Anchor, ...]
+    abstained: dict[str, str]
+    waiting: int = 0
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Indexed:
+    """What got its place in the space of an embedding model.
+
+    Attributes:
+        memories, names: how many did.
+        waiting: how many memories still have none.
+        read: memories that were read for what they name. unread: those that could not be.
+        note: why something was left for later.
+    """
+
+    model: str
+    memories: int = 0
+    names: int = 0
+    waiting: int = 0
+    read: int = 0
+    unread: int = 0
     note: str | None = None
 
 
@@ -558,7 +880,13 @@ class Described:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a graph holds and what waits."""
+    """What a graph holds and what waits.
+
+    Attributes:
+        pending: questions about two entities. names: about a name that fits several.
+            contradictions: about two memories, sealed ones left out.
+        unread: memories whose names have not been looked for.
+    """
 
     url: str
     entities: int
@@ -567,6 +895,9 @@ class Summary:
     pending: int
     deferred: int
     unexamined: int
+    names: int = 0
+    contradictions: int = 0
+    unread: int = 0
 
 
 # ---- what a format parser yields (see formats/): a graph from elsewhere, piece by piece ----

@@ -30,19 +30,24 @@ from enfold.ports import EVERY, Progress, Row, Tx
 PAGE: Final = 500
 
 
-def records(tx: Tx, *, progress: Progress | None = None) -> Iterator[Written]:
+def records(
+    tx: Tx, *, agent: str | None = None, progress: Progress | None = None
+) -> Iterator[Written]:
     """Every live entity by id with its observations, then every relation by its subject's id, each
     in the order in which it came into the graph, then every pair of entities that is settled apart.
 
     An observation belongs to the entity that its memory mentions first. A memory that mentions
     nothing, and a fact whose object is a literal, have no place in these records: the first is
     left out, the second is in the text of its memory.
+
+    Args:
+        agent: takes what is sealed for this agent along; else nothing that is sealed is written.
     """
     total = tx.entities.count_live() * 2
     done = 0
     for write in (_entities, _relations):
         for page in _pages(tx):
-            yield from write(tx, page)
+            yield from write(tx, page, agent)
             done += len(page)
             if progress is not None:
                 progress("export", done, total)
@@ -59,13 +64,13 @@ def _pages(tx: Tx) -> Iterator[list[Entity]]:
 # ---- entities ----
 
 
-def _entities(tx: Tx, page: Sequence[Entity]) -> Iterator[EntityRecord]:
+def _entities(tx: Tx, page: Sequence[Entity], agent: str | None) -> Iterator[EntityRecord]:
     ids = [entity.id for entity in page]
     aliases = tx.entities.aliases(ids)
     beside = tx.entities.attributes_of(ids)
     identified = tx.entities.identified(ids)
     said: dict[int, dict[str, None]] = {}
-    for entity_id, memory in tx.edges.owned(ids):
+    for entity_id, memory in tx.edges.owned(ids, agent=agent):
         if memory.source_tag != RELATION_TAG:
             said.setdefault(entity_id, {})[memory.content] = None
     for entity in page:
@@ -139,8 +144,8 @@ def _ends(tx: Tx, entities: Iterable[int]) -> dict[int, _End]:
     return {one: (name, _id_of(one, name, rows.get(one, ()))) for one, name in names.items()}
 
 
-def _relations(tx: Tx, page: Sequence[Entity]) -> Iterator[RelationRecord]:
-    stated = tx.edges.stated([entity.id for entity in page])
+def _relations(tx: Tx, page: Sequence[Entity], agent: str | None) -> Iterator[RelationRecord]:
+    stated = tx.edges.stated([entity.id for entity in page], agent=agent)
     targets = {fact.object_id for fact, *_ in stated if fact.object_id is not None}
     ends = _ends(tx, targets.union(entity.id for entity in page))
     written: dict[tuple[int, str, int, str | None], RelationRecord] = {}

@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from enfold.asked import Asked, Columns
 from enfold.model import (
@@ -22,15 +22,24 @@ from enfold.model import (
     DecidedBy,
     Decision,
     Entity,
+    Extracted,
     Fact,
     Memory,
+    MemoryQuestion,
     Mention,
     Merge,
+    NameInText,
+    NameQuestion,
     OpenPair,
     Proposal,
     Run,
     SetAside,
+    Term,
 )
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
 
 Progress = Callable[[str, int, int], None]
 """Called with (what, done, total); total is 0 where it is not known."""
@@ -84,13 +93,85 @@ class NewRow:
 
 @dataclass(frozen=True, slots=True)
 class NewMemory:
-    """A memory to store."""
+    """A memory to store.
+
+    Attributes:
+        created_at: None for now.
+        once: the same text, sealed for the same agent, is not to be stored a second time while this
+            one holds: see ``Memories.same``.
+        searched: whether recall looks at it; a document is found by its passages.
+    """
 
     content: str
     source: str | None = None
     source_tag: str | None = None
     caller_id: str | None = None
     kind: str = "fact"
+    title: str | None = None
+    area: str | None = None
+    topic: str | None = None
+    agent: str | None = None
+    sealed_for: str | None = None
+    document_id: int | None = None
+    follows_id: int | None = None
+    created_at: str | None = None
+    once: bool = False
+    searched: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class NewUnlinked:
+    """A name of a text that is linked to no entity."""
+
+    memory_id: int
+    key: str
+    spelling: str
+    type: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class NewUnlinkedFact:
+    """A relation of a text with an end that is linked to no entity."""
+
+    memory_id: int
+    subject_key: str
+    subject: str
+    predicate: str
+    object_key: str
+    object: str
+    confidence: float = 1.0
+    source_tag: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnlinkedName:
+    """A name of a text that leads to no entity by itself, as it is kept.
+
+    Attributes:
+        row_id: the row it is linked to; None while it waits. edge_id: the mention written for that.
+        sealed: whether its memory is; such are not counted.
+    """
+
+    id: int
+    memory_id: int
+    key: str
+    spelling: str
+    type: str | None
+    row_id: int | None
+    edge_id: int | None
+    sealed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnlinkedFact:
+    """A relation with such an end, as it is kept; see ``UnlinkedName``."""
+
+    id: int
+    said: NewUnlinkedFact
+    subject_id: int | None
+    object_id: int | None
+    edge_id: int | None
+    sealed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,12 +315,45 @@ class Entities(Protocol):
         ...
 
 
-class Edges(Protocol):
-    """Memories, mentions and facts. Edge ids come from one counter and grow in writing order."""
+class Memories(Protocol):
+    """Texts with their sources, whether they count, and the words they are found by."""
 
-    def memory(self, memory_id: int) -> Memory | None: ...
-    def memory_by_caller(self, caller_id: str) -> Memory | None: ...
-    def add_memory(
+    def get(self, memory_id: int) -> Memory | None: ...
+    def many(self, ids: Sequence[int]) -> dict[int, Memory]: ...
+    def by_caller(self, caller_id: str, *, sealed_for: str | None = None) -> Memory | None:
+        """The memory of a caller's id; an id is one for each agent that memories are sealed for."""
+        ...
+
+    def same(self, content: str, *, sealed_for: str | None) -> Memory | None:
+        """The active memory of just this text that is to be stored once."""
+        ...
+
+    def known_callers(self, caller_ids: Sequence[str]) -> set[str]:
+        """Those of the caller ids that a memory has."""
+        ...
+
+    def last(self) -> int:
+        """The highest memory id, 0 before the first."""
+        ...
+
+    def count(self) -> int: ...
+    def page(self, *, after: int, limit: int) -> list[tuple[Memory, list[Mention]]]:
+        """Memories above an id, in order, with their mentions as asserted."""
+        ...
+
+    def all(self) -> Iterator[tuple[Memory, list[Mention], list[Fact]]]:
+        """Every memory with its mentions and facts as asserted; streamed in id order."""
+        ...
+
+    def passages_of(self, document_ids: Sequence[int]) -> dict[int, list[int]]:
+        """The passages of each document that has some, in its order."""
+        ...
+
+    def versions(self, memory_id: int) -> list[Memory]:
+        """Every version of a memory, itself among them, by id."""
+        ...
+
+    def add(
         self,
         content: str,
         *,
@@ -248,14 +362,178 @@ class Edges(Protocol):
         source_tag: str | None = None,
         caller_id: str | None = None,
     ) -> int: ...
-    def add_memories(self, memories: Sequence[NewMemory]) -> list[int]: ...
-    def known_callers(self, caller_ids: Sequence[str]) -> set[str]:
-        """Those of the caller ids that a memory has."""
+    def add_many(self, memories: Sequence[NewMemory]) -> list[int]: ...
+    def repeat(self, memory_id: int) -> None:
+        """Count that its text came again."""
         ...
 
-    def last_memory(self) -> int:
-        """The highest memory id, 0 before the first."""
+    def delete(self, memory_id: int) -> None:
+        """It goes with its passages, mentions and facts; entities stay."""
         ...
+
+    def set_status(self, memory_id: int, status: str) -> None: ...
+    def release_caller(self, memory_id: int) -> None:
+        """Its caller's id is free for another."""
+        ...
+
+    def follow(self, memory_id: int, before: int | None) -> None:
+        """Say which version came before it."""
+        ...
+
+    def mark_unread(self, ids: Sequence[int]) -> None:
+        """Their names have not been looked for yet."""
+        ...
+
+    def mark_read(self, ids: Sequence[int]) -> None: ...
+    def mark_failed(self, ids: Sequence[int], error: str) -> None:
+        """They could not be read; they stay unread."""
+        ...
+
+    def unread(self, *, after: int = 0, limit: int = 100) -> list[int]: ...
+    def count_sealed(self, *, agent: str | None) -> tuple[int, int]:
+        """(memories, unread ones) that are sealed for others than this agent."""
+        ...
+
+    def count_unread(self) -> int: ...
+
+
+class Unlinked(Protocol):
+    """Names and relations in texts that lead to no entity by themselves: a name fits several, or
+    stands in sealed memories alone. They wait, or are linked; either way they stay here."""
+
+    def add(self, names: Iterable[NewUnlinked]) -> int: ...
+    def add_facts(self, facts: Iterable[NewUnlinkedFact]) -> int: ...
+    def unsettled(self) -> list[str]:
+        """Keys of names whose rows came, went or lead elsewhere now; asked once."""
+        ...
+
+    def misplaced(self, key: str, row_id: int | None) -> list[UnlinkedName]:
+        """Names of that key that wait or are linked to another row than this; with None, those that
+        are linked at all."""
+        ...
+
+    def misplaced_facts(self, key: str, row_id: int | None) -> list[UnlinkedFact]:
+        """Relations with that key at an end, likewise."""
+        ...
+
+    def of(self, memory_id: int) -> list[UnlinkedName]: ...
+    def facts_of(self, memory_id: int) -> list[UnlinkedFact]: ...
+    def place(self, name: UnlinkedName, row_id: int | None) -> None:
+        """Link a name to a row, or let it wait; a mention it was linked by goes."""
+        ...
+
+    def place_fact(self, fact: UnlinkedFact, ends: tuple[int, int] | None) -> None:
+        """Link a relation between two rows, or let it wait; a fact it was linked by goes."""
+        ...
+
+    def count(self, key: str) -> int:
+        """Memories in which a name of that key waits, those that are sealed left out."""
+        ...
+
+    def types(self, key: str) -> list[str]:
+        """The types that texts give a name of that key."""
+        ...
+
+    def first(self, key: str) -> str | None:
+        """As the first memory writes it that waits and is not sealed."""
+        ...
+
+
+class Questions(Protocol):
+    """The queue's questions about names that fit several entities, and about memories that
+    contradict each other. Ids are of one counter with those of ``Conflicts``."""
+
+    def kind(self, conflict_id: int) -> str | None:
+        """``entity``, ``name`` or ``memory``; None where there is no such question."""
+        ...
+
+    def ask_name(self, key: str, name: str, *, asked_by: str, reason: str) -> int | None:
+        """Ask which entity a name means; None where that is asked, or was answered."""
+        ...
+
+    def chosen(self, key: str) -> int | None:
+        """The row that the answer in force chose for a name."""
+        ...
+
+    def asked(self, key: str) -> bool:
+        """Whether a name is asked about, or was answered."""
+        ...
+
+    def name(self, conflict_id: int) -> NameQuestion | None: ...
+    def names(self, *, decided: bool = False, limit: int = 1000) -> list[NameQuestion]:
+        """Those that some memory waits for and that are not moot, the most waited for first; or
+        those answered, newest first."""
+        ...
+
+    def moot_names(self, *, limit: int = 1000) -> list[NameQuestion]:
+        """Open ones whose name leads to one entity now, or to none; newest first."""
+        ...
+
+    def count_names(self) -> int:
+        """How many ``names`` there are."""
+        ...
+
+    def ask_memory(
+        self, queued_id: int, candidate_id: int, *, asked_by: str, score: float, reason: str
+    ) -> int | None:
+        """Ask which of two memories holds; None where that is asked already."""
+        ...
+
+    def memory(self, conflict_id: int) -> MemoryQuestion | None: ...
+    def about(self, memory_ids: Sequence[int]) -> list[MemoryQuestion]:
+        """Every question about one of these memories, answered or not, by id."""
+        ...
+
+    def memories(
+        self, *, decided: bool = False, limit: int = 1000, agent: str | None = None
+    ) -> list[MemoryQuestion]:
+        """Open and not moot, the surest first; or those answered, newest first; those about a
+        memory that is sealed for another than the agent left out."""
+        ...
+
+    def moot_memories(
+        self, *, limit: int = 1000, agent: str | None = None
+    ) -> list[MemoryQuestion]:
+        """Open ones of which one memory does not hold any more; newest first."""
+        ...
+
+    def count_memories(self) -> int:
+        """How many ``memories`` there are for no agent in particular."""
+        ...
+
+    def answer(
+        self,
+        conflict_id: int,
+        answer: Answer,
+        *,
+        answered_by: str | None,
+        chosen_id: int | None = None,
+        made_id: int | None = None,
+    ) -> None: ...
+    def reopen(self, conflict_id: int) -> None:
+        """Take the answer away."""
+        ...
+
+
+class Terms(Protocol):
+    """The types and predicates that extraction may use."""
+
+    def all(self, kind: str | None = None) -> list[Term]:
+        """By kind, then name; those turned off included."""
+        ...
+
+    def put(self, term: Term) -> None:
+        """Add a term, or describe one anew."""
+        ...
+
+    def remove(self, kind: str, name: str) -> None: ...
+
+
+class Edges(Protocol):
+    """Mentions and facts. Edge ids come from one counter and grow in writing order.
+
+    What is sealed counts for nobody, but where an ``agent`` asks: for that agent alone.
+    """
 
     def passages(
         self, entity_id: int, *, memories: int, around: int
@@ -264,17 +542,13 @@ class Edges(Protocol):
         cut to so many characters before and behind the spelling where it stands in the text."""
         ...
 
-    def memory_page(self, *, after: int, limit: int) -> list[tuple[Memory, list[Mention]]]:
-        """Memories above an id, in order, with their mentions as asserted."""
-        ...
-
-    def owned(self, roots: Sequence[int]) -> list[tuple[int, Memory]]:
+    def owned(self, roots: Sequence[int], *, agent: str | None = None) -> list[tuple[int, Memory]]:
         """(entity, active memory) of every memory whose first mention ends at one of these
         entities, by memory id."""
         ...
 
     def stated(
-        self, roots: Sequence[int]
+        self, roots: Sequence[int], *, agent: str | None = None
     ) -> list[tuple[Fact, Memory, str | None, str | None, dict[str, object]]]:
         """Counted facts whose subject is one of these entities now, by id, each with its memory,
         the spellings under which that memory mentions the two ends, and its attributes."""
@@ -288,8 +562,6 @@ class Edges(Protocol):
 
     def set_fact_attributes(self, fact_id: int, attributes: Mapping[str, object]) -> None: ...
 
-    def delete_memory(self, memory_id: int) -> None: ...
-    def set_status(self, memory_id: int, status: str) -> None: ...
     def mention(self, memory_id: int, asserted_id: int, spelling: str) -> int | None:
         """Write the edge; None where the memory has it already."""
         ...
@@ -320,31 +592,53 @@ class Edges(Protocol):
         """Counted mentions that end at the entity now."""
         ...
 
-    def facts_of(self, entity_id: int, *, limit: int = 100) -> list[Fact]:
+    def facts_of(
+        self, entity_id: int, *, limit: int = 100, agent: str | None = None
+    ) -> list[Fact]:
         """Counted facts that start or end at the entity now; ends are canonical ids."""
         ...
 
-    def count_mentions(self, entity_id: int) -> int: ...
-    def count_facts(self, entity_id: int) -> int: ...
-    def count_memories(self) -> int: ...
+    def count_mentions(self, entity_id: int, *, agent: str | None = None) -> int: ...
+    def count_facts(self, entity_id: int, *, agent: str | None = None) -> int: ...
     def links(
-        self, entity_id: int, *, facts: int
+        self, entity_id: int, *, facts: int, agent: str | None = None
     ) -> tuple[list[tuple[int, str, str, float, int]], bool]:
         """(neighbour, predicate, "out" | "in", highest confidence, memories that state it), and
         whether there were more facts than that many."""
         ...
 
-    def shared_sources(self, entity_id: int, *, memories: int) -> tuple[dict[int, int], bool]:
+    def shared_sources(
+        self,
+        entity_id: int,
+        *,
+        memories: int,
+        mentions: int | None = None,
+        agent: str | None = None,
+    ) -> tuple[dict[int, int], bool]:
         """Entities mentioned beside it, with the number of shared memories among the latest of its
-        own; and whether it has more than that many."""
+        own; and whether it has more than that many.
+
+        Args:
+            mentions: read so many mentions at most, of some of its memories: what is bounded
+                whatever stands in them, and costs the same of a hub.
+        """
+        ...
+
+    def links_between(
+        self, left: int, right: int, *, agent: str | None = None
+    ) -> list[tuple[str, str, float, int, int]]:
+        """(predicate, "out" | "in" of the left one, highest confidence, memories that state it, the
+        latest of them) of the facts between two entities."""
+        ...
+
+    def shared_between(
+        self, left: int, right: int, *, agent: str | None = None
+    ) -> tuple[int, int | None]:
+        """How many memories mention both entities, and the latest of them."""
         ...
 
     def asserted_to(self, ids: Sequence[int]) -> tuple[list[int], list[int]]:
-        """(mention ids, fact ids) of the edges that name one of these rows."""
-        ...
-
-    def memories(self) -> Iterator[tuple[Memory, list[Mention], list[Fact]]]:
-        """Every memory with its mentions and facts as asserted; streamed in id order."""
+        """(mention ids, fact ids) of the edges that name one of these rows, but for sealed ones."""
         ...
 
 
@@ -544,6 +838,10 @@ class NameIndex(Protocol):
         ...
 
     def unindexed(self) -> list[int]: ...
+    def count_unindexed(self) -> int:
+        """At least as many as ``unindexed`` gives, uncounted."""
+        ...
+
     def mark_indexed(self, through: int) -> None:
         """The keys of every row up to that id are stored."""
         ...
@@ -599,6 +897,135 @@ class Words(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The space of one embedding model."""
+
+    id: int
+    model: str
+    dimensions: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who recalls, and what: memories that hold and that are sealed for nobody else.
+
+    Attributes:
+        kinds: only memories of these kinds; None for all.
+    """
+
+    agent: str | None = None
+    kinds: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Located:
+    """Where a query lies, in the space of which model.
+
+    Attributes:
+        anchor_floor: see ``Embedder``.
+    """
+
+    model: str
+    vector: NDArray[float32]
+    anchor_floor: float
+
+
+Placed = Literal["memory", "name"]
+"""What has a place in a space: memories, but for documents that are found by their passages; and
+the row of every spelling, live or absorbed."""
+
+
+class Vectors(Protocol):
+    """Where memories and names lie in the space of an embedding model."""
+
+    def serving(self) -> Space | None:
+        """The space that is searched; None before the first."""
+        ...
+
+    def space(self, model: str, dimensions: int | None = None) -> Space | None:
+        """The space that is searched.
+
+        Raises:
+            Refused: ``other_embedder``: it is another model's, or has other dimensions than those.
+        """
+        ...
+
+    def spaces(self) -> list[Space]: ...
+    def open_space(self, model: str, dimensions: int) -> Space:
+        """The space of a model, made where there is none; the first one of a graph serves."""
+        ...
+
+    def serve(self, space: Space) -> None:
+        """From now on that space is searched."""
+        ...
+
+    def drop(self, space: Space, *, limit: int) -> int:
+        """Take so many vectors out of a space, and the space with the last; how many there were."""
+        ...
+
+    def waiting(
+        self, space: Space, what: Placed, *, ids: Sequence[int] | None = None, limit: int
+    ) -> list[tuple[int, str]]:
+        """(id, text) of what has no vector yet, by id; or of those of these ids."""
+        ...
+
+    def count_waiting(
+        self, space: Space | None, what: Placed, *, most: int, reader: Reader | None = None
+    ) -> int:
+        """How many have no vector among the first so many of those that may have none; of
+        memories, those that the reader may recall."""
+        ...
+
+    def add(
+        self, space: Space, what: Placed, ids: Sequence[int], vectors: NDArray[float32]
+    ) -> int:
+        """Store vectors of length 1; those that have one keep it, what is gone meanwhile is left
+        out. How many were new."""
+        ...
+
+    def of(self, space: Space, what: Placed, ids: Sequence[int]) -> dict[int, NDArray[float32]]:
+        """The vectors of those of the ids that have one."""
+        ...
+
+    def near_memories(
+        self, space: Space, vector: NDArray[float32], reader: Reader, *, limit: int
+    ) -> list[tuple[int, float]]:
+        """(memory, cosine) of the nearest that the reader may recall, nearest first."""
+        ...
+
+    def near_names(
+        self, space: Space, vector: NDArray[float32], *, limit: int
+    ) -> list[tuple[int, float]]:
+        """(row, cosine) of the nearest names, nearest first."""
+        ...
+
+
+class MemoryWords(Protocol):
+    """The words of what memories say. A phrase is words in their order with blanks between."""
+
+    def holding(self, phrase: str, reader: Reader, *, most: int) -> int:
+        """How many memories that the reader may recall have the phrase, counted up to so many."""
+        ...
+
+    def search(
+        self,
+        phrases: Sequence[str],
+        reader: Reader,
+        *,
+        limit: int,
+        latest: int,
+        every: bool = False,
+    ) -> list[tuple[int, float]]:
+        """(memory, score) of what the reader may recall of the latest so many memories with one of
+        the phrases, or with every one; by BM25, best first. A phrase given twice counts twice."""
+        ...
+
+    def mentioning(self, root: int, reader: Reader, *, limit: int) -> list[int]:
+        """The latest memories that mention an entity and that the reader may recall."""
+        ...
+
+
 class Runs(Protocol):
     """What ran."""
 
@@ -621,6 +1048,47 @@ class Runs(Protocol):
     def pieces(self, run_id: int) -> list[SetAside]: ...
 
 
+class Rows(Protocol):
+    """The graph as the rows of its tables (see ``copying``)."""
+
+    @property
+    def schema(self) -> int:
+        """The version of the tables."""
+        ...
+
+    def read(self, table: str, *, sealed: bool) -> Iterator[tuple[int | float | str | None, ...]]:
+        """Every row of a table of ``copying.TABLES``, in its order; streamed.
+
+        Args:
+            sealed: False leaves out what would go if every sealed memory were deleted.
+        """
+        ...
+
+    def are_none(self) -> bool:
+        """Whether the graph is a new one: nothing was ever told to it."""
+        ...
+
+    def begin(self) -> None:
+        """Make ready for rows; till the end of the transaction they may refer to later ones."""
+        ...
+
+    def write(self, table: str, rows: Iterable[tuple[int | float | str | None, ...]]) -> int:
+        """Add rows as they are; how many.
+
+        Raises:
+            Invalid: ``unsound_copy``.
+        """
+        ...
+
+    def flaws(self) -> list[str]:
+        """What is wrong with the rows, where ``check`` could not go through them."""
+        ...
+
+    def remake(self) -> None:
+        """Make everything that follows from the rows, but for the name index and vectors."""
+        ...
+
+
 class Invariants(Protocol):
     """What must hold of the stored rows, for ``check`` to put into words."""
 
@@ -640,6 +1108,10 @@ class Tx(Protocol):
 
     now: str
     run_id: int | None
+    memories: Memories
+    unlinked: Unlinked
+    questions: Questions
+    terms: Terms
     entities: Entities
     edges: Edges
     merges: Merges
@@ -648,7 +1120,10 @@ class Tx(Protocol):
     suggestions: Suggestions
     names: NameIndex
     words: Words
+    vectors: Vectors
+    memory_words: MemoryWords
     runs: Runs
+    rows: Rows
     invariants: Invariants
 
     def context(self) -> Context | None:
@@ -737,4 +1212,95 @@ class Engine(Protocol):
 
     def close(self) -> None:
         """End whatever it runs on; what is asked of it later starts it again."""
+        ...
+
+
+# ---- models ----
+
+
+class Extractor(Protocol):
+    """Reads names and relations out of texts."""
+
+    @property
+    def model(self) -> str:
+        """What reads, as recorded with what it found."""
+        ...
+
+    def extract(
+        self, texts: Sequence[str], known: Sequence[Sequence[NameInText]], terms: Sequence[Term]
+    ) -> list[Extracted]:
+        """What each text names and states, in their order. One that could not be read, where others
+        could, says why in ``failed``.
+
+        Args:
+            known: for each text the names of the graph that stand in it, as written there. They
+                are linked anyhow and need not be given back, but may be ends of relations.
+            terms: the types and predicates that are turned on.
+
+        Raises:
+            Unavailable: a model that can't be reached, or does not answer.
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """Places texts in a space in which what means alike lies near."""
+
+    @property
+    def model(self) -> str:
+        """What a graph is stamped with; vectors of two models can't be compared."""
+        ...
+
+    @property
+    def dimensions(self) -> int: ...
+    @property
+    def anchor_floor(self) -> float:
+        """The cosine from which a name is near enough to a query to be an anchor."""
+        ...
+
+    @property
+    def confirm_floor(self) -> float:
+        """The cosine from which two names count as near where a rule asks about them."""
+        ...
+
+    @property
+    def belief_floor(self) -> float:
+        """The cosine from which two memories may be about one thing."""
+        ...
+
+    def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        """A row of length 1 for each text.
+
+        Raises:
+            Unavailable: a model that can't be reached, or does not answer.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a model said.
+
+    Attributes:
+        value: the answer, which fits the schema it was asked for.
+    """
+
+    value: dict[str, object]
+    model: str
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class Model(Protocol):
+    """A language model, asked for one structured answer at a time."""
+
+    @property
+    def name(self) -> str: ...
+    def ask(self, instructions: str, prompt: str, schema: Mapping[str, object]) -> Reply:
+        """One answer that fits a JSON schema of an object.
+
+        Raises:
+            Unavailable: ``model_unavailable``: it can't be reached or does not answer in time;
+                ``model_nonsense``: what it answers never fits the schema.
+        """
         ...

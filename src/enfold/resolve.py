@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import gc
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, repeat
@@ -185,6 +185,58 @@ def _search_fresh(tx: Tx, seen: Seen, progress: Progress) -> Search:
     return Search(seen, seen.context, judged, asked, many, None)
 
 
+@dataclass(frozen=True)
+class Spoken:
+    """What the rules did about rows that were just made.
+
+    Attributes:
+        folds, asked: (row, merge) and (row, question) of what concerns one of them.
+        left: how many of the rows are left to the next pass.
+    """
+
+    folds: tuple[tuple[int, int], ...] = ()
+    asked: tuple[tuple[int, int], ...] = ()
+    left: int = 0
+
+
+def speak(store: Store, made: Sequence[int]) -> Spoken:
+    """The rules speak about rows that have just been made: what is identical folds, what is
+    uncertain is asked. So many rows that a full pass is due are left to it.
+
+    As in a pass, the search is made outside the transaction that applies it, so that nobody waits
+    for it; rows that another writer makes meanwhile are looked at by that one.
+    """
+    if not made:
+        return Spoken()
+    with store.read() as tx:
+        context = tx.context() or Context(version=VERSION)
+        if tx.names.count_unindexed() > FULL_ABOVE or context.version != VERSION:
+            return Spoken(left=len(made))
+        read = tx.entities.rows_by_id(sorted({*made, *tx.names.unindexed()}))
+        ids, rows = _rows((row.id, row.spelling, row.type) for row in read)
+        found = _search_fresh(tx, Seen(ids, rows, frozenset(made), context, len(made)), _quiet)
+    with store.write() as tx:
+        report = _apply(tx, found, None, _quiet, 0)
+        _index_fresh(tx, context)
+        return _spoken(tx, report, set(made))
+
+
+def _spoken(tx: Tx, report: Report, made: set[int]) -> Spoken:
+    """What of a report concerns these rows, row by row."""
+    merges = tx.merges.many(report.merge_ids)
+    asked = [one for one in map(tx.conflicts.get, report.conflict_ids) if one is not None]
+    folded = ((row, m.id) for m in merges for row in (m.absorbed_id, m.canonical_id))
+    queued = ((row, c.id) for c in asked for row in (c.queued_id, c.candidate_id))
+    return Spoken(
+        tuple(pair for pair in folded if pair[0] in made),
+        tuple(pair for pair in queued if pair[0] in made),
+    )
+
+
+def _quiet(_what: str, _done: int, _total: int) -> None:
+    return None
+
+
 def apply(
     tx: Tx, found: Search, *, run_id: int | None, progress: Progress, ranked: int = 0
 ) -> Report:
@@ -320,14 +372,18 @@ def index_names(store: Store, found: Search) -> None:
             tx.names.replace(found.survey.index())
             tx.names.mark_indexed(max(found.seen.ids, default=0))
         return
-    blocks = pairs.blocking(rules.rule_set(found.context.rules))
     with store.write() as tx:
-        rows = tx.entities.rows_by_id(tx.names.unindexed())
-        for row in rows:
-            keys_of_row = pairs.index_keys(Name(row.spelling, row.type), blocks)
-            tx.names.add((key, row.id) for key in keys_of_row)
-        if rows:
-            tx.names.mark_indexed(max(row.id for row in rows))
+        _index_fresh(tx, found.context)
+
+
+def _index_fresh(tx: Tx, context: Context) -> None:
+    blocks = pairs.blocking(rules.rule_set(context.rules))
+    rows = tx.entities.rows_by_id(tx.names.unindexed())
+    for row in rows:
+        keys_of_row = pairs.index_keys(Name(row.spelling, row.type), blocks)
+        tx.names.add((key, row.id) for key in keys_of_row)
+    if rows:
+        tx.names.mark_indexed(max(row.id for row in rows))
 
 
 def rewrite_words(store: Store, progress: Progress) -> None:

@@ -30,6 +30,15 @@ class Settings:
         keep_backups: how many backups to keep; 0 keeps all of them.
         rules_module: a Python module to import at start, which registers rules of your own.
         actor: who decides, as recorded with folds and decisions; empty takes the user's name.
+        agent: who remembers and recalls: what is sealed for this agent is for it alone.
+        embedder: what places texts by meaning: ``minilm``, which comes with enfold; ``off``; or the
+            name of a model at ``embedder_url``.
+        embedder_url, embedder_key: an endpoint that speaks the OpenAI protocol, and its key.
+        extractor: what reads names out of texts: ``offline``, or ``model``.
+        model: the name of a language model at ``model_url``; empty for none.
+        model_url, model_key: an endpoint that speaks the OpenAI protocol, and its key.
+        model_timeout: seconds to wait for an answer of a model.
+        weight_vector, weight_keyword, weight_entity: what the arms of recall weigh.
     """
 
     db: str = "enfold.db"
@@ -38,8 +47,21 @@ class Settings:
     keep_backups: int = 0
     rules_module: str = ""
     actor: str = ""
+    agent: str = ""
+    embedder: str = "minilm"
+    embedder_url: str = ""
+    embedder_key: str = ""
+    extractor: str = "offline"
+    model: str = ""
+    model_url: str = ""
+    model_key: str = ""
+    model_timeout: int = 60
+    weight_vector: float = 1.0
+    weight_keyword: float = 2.0
+    weight_entity: float = 0.5
 
 
+_WANTED: Final = {bool: "yes or no", int: "a whole number from 0", float: "a number from 0"}
 _BOOLEANS: Final = {
     "1": True,
     "true": True,
@@ -91,12 +113,12 @@ def _value(name: str, given: Any, where: str) -> Any:
     try:
         if isinstance(default, bool):
             return given if isinstance(given, bool) else _BOOLEANS[str(given).strip().lower()]
-        if isinstance(default, int):
-            number = int(given)
-            if number < 0:
+        if isinstance(default, int | float):
+            number = type(default)(given)
+            if not 0 <= number < float("inf"):
                 raise ValueError(number)
             return number
         return str(given)
     except (KeyError, ValueError, TypeError) as error:
-        wanted = "yes or no" if isinstance(default, bool) else "a whole number from 0"
+        wanted = _WANTED[type(default)]
         raise Invalid("bad_setting", f"{where}: {given!r} is not {wanted}.") from error

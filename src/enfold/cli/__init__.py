@@ -6,8 +6,8 @@ What a script can build on:
 
   ==== =====================================================================================
   0    done
-  1    the answer is no: ``check`` found violations, ``evaluate --strict`` wrong verdicts;
-       or rows of a sheet were not taken
+  1    the answer is no: ``check`` found violations, ``gate`` a figure below its floor,
+       ``evaluate --strict`` wrong verdicts; or rows of a sheet were not taken
   2    the command line can't be read
   3    not found: no such name, id or graph; a miss means unknown, never absent
   4    refused: it would break a promise, or was not confirmed; nothing was changed

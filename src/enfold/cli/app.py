@@ -31,9 +31,10 @@ if TYPE_CHECKING:
 LOOK: Final = "Look at a file, or at two names; nothing is written"
 SETTLE: Final = "Settle what is one thing and what is not"
 ASK: Final = "Ask"
+MEMORY: Final = "Memory in, memory out"
 NAME: Final = "Names"
 KEEP: Final = "In, out and upkeep"
-SECTIONS: Final = (LOOK, SETTLE, ASK, NAME, KEEP)
+SECTIONS: Final = (MEMORY, LOOK, SETTLE, ASK, NAME, KEEP)
 
 MOST: Final = 2**63 - 1
 """The largest id there can be."""
@@ -137,22 +138,38 @@ class Call:
                 workers=self.workers,
                 actor=self.actor,
                 keep_backups=self.settings.keep_backups or None,
+                **self._models(),
             )
         else:
             opened = self._to_read()
         with opened:
             yield opened
 
+    def _models(self) -> dict[str, Any]:
+        """What reads, places and judges texts, as set; each loads what it runs on when it is first
+        asked."""
+        from enfold.models.asking import extractor
+        from enfold.models.embedding import embedder
+        from enfold.models.language import model
+
+        set_ = self.settings
+        asked = model(set_.model, set_.model_url, set_.model_key, set_.model_timeout)
+        return {
+            "model": asked,
+            "extractor": extractor(set_.extractor, asked),
+            "embedder": embedder(set_.embedder, set_.embedder_url, set_.embedder_key),
+        }
+
     def _to_read(self) -> Graph:
         from enfold import graph as graphs
 
         try:
-            return graphs.open(self.path, create=False, read_only=True)
+            return graphs.open(self.path, create=False, read_only=True, **self._models())
         except Unavailable as error:
             # One written by an older enfold has to be brought up to date before it can be read.
             if error.code != "read_only":
                 raise
-            return graphs.open(self.path, create=False)
+            return graphs.open(self.path, create=False, **self._models())
 
     @contextmanager
     def graph_if_any(self) -> Iterator[Graph]:

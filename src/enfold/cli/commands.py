@@ -2,7 +2,36 @@
 
 from __future__ import annotations
 
-from enfold.cli import exchange, find, keep, look, naming, rate, review, settle
+from enfold.cli import (
+    exchange,
+    find,
+    gate,
+    keep,
+    look,
+    naming,
+    rate,
+    recall,
+    remember,
+    review,
+    settle,
+    versions,
+    vocabulary,
+)
 from enfold.cli.app import app
 
-__all__ = ["app", "exchange", "find", "keep", "look", "naming", "rate", "review", "settle"]
+__all__ = [
+    "app",
+    "exchange",
+    "find",
+    "gate",
+    "keep",
+    "look",
+    "naming",
+    "rate",
+    "recall",
+    "remember",
+    "review",
+    "settle",
+    "versions",
+    "vocabulary",
+]

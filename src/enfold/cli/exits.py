@@ -22,7 +22,8 @@ CODES: Final[dict[type[Error], int]] = {
 
 TABLE: Final = {
     DONE: "done",
-    NO: "the answer is no (check, evaluate --strict, decisions --import), or rows were not taken",
+    NO: "the answer is no (check, gate, evaluate --strict, decisions --import), or rows were not "
+    "taken",
     USAGE: "the command line can't be read",
     CODES[NotFound]: "not found; of a name it means unknown, never absent",
     CODES[Refused]: "refused, or not confirmed; nothing was changed",
@@ -38,6 +39,7 @@ HINTS: Final = {
     "not_a_database": "To look at a file of data: enfold scan FILE.",
     "ambiguous": "An id is given as id:12; enfold find NAME lists them.",
     "already_answered": "To take the answer back: enfold reopen ID.",
+    "choose_candidate": "Name it: enfold decide ID keep_existing --candidate ENTITY.",
     "settled_apart": "To fold them all the same: --overrule. To list what is apart: enfold apart.",
     "under_fold": "To revert a fold: enfold revert ID.",
     "already_one": "To see the folds in force: enfold merges.",

@@ -53,11 +53,15 @@ def import_(call: Call, files: Files, trust_ids: TrustIds = False, everything: A
     if not terminal.quiet:
         for one in done:
             _imported(terminal, one, everything)
+    if done[0].run_id is None:  # a whole graph, as settled as it was
+        render.next_steps(terminal, ("enfold status", "see what it holds and what waits"))
+        return
     render.next_steps(terminal, ("enfold resolve", "fold and ask; --dry-run to look first"))
 
 
 def _imported(terminal: Terminal, one: Imported, everything: bool) -> None:
-    terminal.line(text(render.source(one), (f", run {one.run_id}", "dim")))
+    run = "" if one.run_id is None else f", run {one.run_id}"
+    terminal.line(text(render.source(one), (run, "dim")))
     terminal.line(text(" · ".join(taken(one))), indent=2)
     how = f"--all, or enfold runs {one.run_id}"
     if one.minted:
@@ -87,6 +91,7 @@ def _minted(terminal: Terminal, minted: Sequence[str], everything: bool) -> None
     "enfold export > clean.jsonl",
     "enfold export --format csv --out clean.csv",
     "enfold export --format graphrag --out clean/",
+    "enfold export --format enfold --out graph.enfold.jsonl",
     note="With --out the file or folder is there whole or not at all. With --json and no --out, "
     "the document holds the export as its text.",
 )
@@ -97,7 +102,7 @@ def export(
         typer.Option(
             "--format",
             metavar="FORMAT",
-            help="mcp, csv, graphml, jsonld, graphrag or neo4j.",
+            help="mcp, csv, graphml, jsonld, graphrag, neo4j or enfold (all of it).",
         ),
     ] = "mcp",
     out: Annotated[
@@ -109,23 +114,42 @@ def export(
     force: Annotated[
         bool, typer.Option("--force", help="Write over what is there.", show_default=False)
     ] = False,
+    sealed: Annotated[
+        bool,
+        typer.Option(
+            "--sealed",
+            help="With sealed memories; the file is a secret then. For enfold alone.",
+            show_default=False,
+        ),
+    ] = False,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            "--agent",
+            metavar="NAME",
+            help="With what is sealed for that agent, unsealed; not for enfold.",
+        ),
+    ] = None,
 ) -> None:
     """Write the graph as it is settled, in any format that is written.
 
-    Each thing stands there once, under its one name."""
+    Each thing stands there once, under its one name. In the format enfold all of the graph is
+    written, with every fold and decision, and comes back as it was."""
     terminal = call.terminal
     with call.graph() as graph, terminal.progress() as progress:
         if out is not None:
-            done = graph.export_to(out, format, force=force, progress=progress)
+            done = graph.export_to(
+                out, format, force=force, sealed=sealed, agent=agent, progress=progress
+            )
             if terminal.as_json:
                 terminal.document(done)
             else:
                 _exported(terminal, done)
         elif terminal.as_json:
-            pieces = graph.export(format, progress=progress)
+            pieces = graph.export(format, sealed=sealed, agent=agent, progress=progress)
             terminal.document({"format": format, "text": "".join(pieces)})
         else:
-            for piece in graph.export(format, progress=progress):
+            for piece in graph.export(format, sealed=sealed, agent=agent, progress=progress):
                 terminal.raw(piece)
                 if terminal.gone:
                     break
@@ -165,6 +189,7 @@ def _summary(terminal: Terminal, found: Summary) -> None:
             ("pending", found.pending, "questions in the queue"),
             ("deferred", found.deferred, "questions that wait for room"),
             ("unexamined", found.unexamined, "names that no pass has looked at"),
+            *_waiting(found),
         ],
     )
     if found.unexamined:
@@ -175,6 +200,18 @@ def _summary(terminal: Terminal, found: Summary) -> None:
             ("enfold conflicts", "see the questions"),
             ("enfold review", "answer them, card by card"),
         )
+    elif found.names or found.contradictions:
+        render.next_steps(terminal, ("enfold conflicts", "see the questions"))
+
+
+def _waiting(found: Summary) -> list[tuple[str, int, str]]:
+    """What waits besides, where anything does."""
+    figures = [
+        ("contradictions", found.contradictions, "questions about memories that contradict"),
+        ("names", found.names, "questions about names that fit several entities"),
+        ("unread", found.unread, "memories whose names were not looked for yet"),
+    ]
+    return [figure for figure in figures if figure[1]]
 
 
 @command("check", KEEP, "enfold check", note="Exit code 1 where an invariant does not hold.")
@@ -331,21 +368,3 @@ def _figure(value: object) -> str:
     if isinstance(value, bool):
         return "yes"
     return f"{value:,}" if isinstance(value, int) else render.cut(str(value))
-
-
-@command("forget", KEEP, "enfold forget 41 --yes")
-def forget(
-    call: Call,
-    memory: Annotated[int, typer.Argument(metavar="ID", min=1, max=MOST, help="The memory's id.")],
-    yes: Yes = False,
-) -> None:
-    """Delete a memory; the entities stay.
-
-    Its mentions and facts go with it. It can't be undone, but from a backup."""
-    with call.graph(write=True) as graph:
-        call.confirm(f"Delete memory {memory} with its mentions and facts?", yes=yes)
-        graph.forget(memory)
-    if call.terminal.as_json:
-        call.terminal.document({"memory_id": memory, "forgotten": True})
-    else:
-        call.terminal.receipt(f"Memory {memory} is deleted with its mentions and facts.")

@@ -19,6 +19,7 @@ FORMATS: Final = {
     "neo4j": "Neo4j",
     "obsidian": "Obsidian vault",
     "mem0": "mem0",
+    "enfold": "a whole graph",
     "decisions": "decisions",
 }
 

@@ -9,8 +9,9 @@ piece. A writer turns the same records back.
 Below the formats stands what several of them need: ``source`` (bytes as text), ``values`` (JSON),
 ``csvrows`` (CSV), ``parquet``, ``columns`` (attributes as columns), ``held`` (what waits),
 ``storable`` (what no store holds), ``remainder`` (what a format can't say), ``textunits`` and
-``identities``. ``decisions``, ``labelled`` and ``review_sheet`` read and write what people say, and
-are no graphs. ``target`` is where an export goes.
+``identities``. ``whole`` holds a graph as its rows, and no records. ``decisions``, ``labelled`` and
+``review_sheet`` read and write what people say, and are no graphs. ``target`` is where an export
+goes.
 
 ``_all`` is the one list of the formats. What a file is, is told from its content by asking each in
 turn, the more particular first.
@@ -24,7 +25,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from enfold.errors import Invalid
 from enfold.formats.source import (
@@ -38,6 +39,9 @@ from enfold.formats.source import (
 )
 from enfold.formats.storable import only_storable
 from enfold.model import Note, Record, Written
+
+if TYPE_CHECKING:
+    from enfold.copying import Line
 
 AnyPath = str | os.PathLike[str]
 
@@ -62,6 +66,7 @@ class Format:
             files are read after the others.
         lines: a graph as text, piece by piece.
         write_folder: a graph into several files.
+        rows: the rows of a whole graph, in place of records.
     """
 
     name: str
@@ -73,6 +78,7 @@ class Format:
     relations_alone: Callable[[bytes], bool] | None = None
     lines: Callable[[Pieces], Iterator[str]] | None = None
     write_folder: Callable[[Pieces, Path], None] | None = None
+    rows: Callable[[Source], Iterator[Line]] | None = None
 
     @property
     def written(self) -> bool:
@@ -82,7 +88,10 @@ class Format:
 WRITTEN: Final = ("mcp", "csv", "graphml", "jsonld", "graphrag", "neo4j")
 """The formats, by their words, that a graph can be written as."""
 
-FORMATS: Final = (*WRITTEN, "obsidian", "mem0")
+ENFOLD: Final = "enfold"
+"""The format that holds a graph whole, as its rows (see ``copying``), and not as records."""
+
+FORMATS: Final = (*WRITTEN, "obsidian", "mem0", ENFOLD)
 """Every format that a graph is read from."""
 
 
@@ -90,7 +99,17 @@ FORMATS: Final = (*WRITTEN, "obsidian", "mem0")
 def _all() -> tuple[Format, ...]:
     """The formats. Their modules are loaded when a file comes in or goes out: together they take as
     long as all else that a lookup needs."""
-    from enfold.formats import graphml, graphrag, jsonld, mcp_jsonl, mem0, neo4j, obsidian, table
+    from enfold.formats import (
+        graphml,
+        graphrag,
+        jsonld,
+        mcp_jsonl,
+        mem0,
+        neo4j,
+        obsidian,
+        table,
+        whole,
+    )
 
     return (
         Format(mcp_jsonl.NAME, mcp_jsonl.recognises, read=mcp_jsonl.read, lines=mcp_jsonl.lines),
@@ -101,6 +120,7 @@ def _all() -> tuple[Format, ...]:
             relations_alone=table.relations_alone,
             lines=table.lines,
         ),
+        Format(whole.NAME, whole.recognises, rows=whole.read),
         Format(graphml.NAME, graphml.recognises, read=graphml.read, lines=graphml.lines),
         Format(jsonld.NAME, jsonld.recognises, read=jsonld.read, lines=jsonld.lines),
         Format(
@@ -144,12 +164,13 @@ FOLDER: Final = "folder"
 @dataclass(frozen=True, slots=True)
 class Reading:
     """A file about to be read: its format, its name and its records, which stream once; and whether
-    two of its ids are two things, whatever their names."""
+    two of its ids are two things, whatever their names. What holds a whole graph has ``rows``."""
 
     format: str
     source: str
     records: Iterator[Record]
     trusted: bool = False
+    rows: Iterator[Line] | None = None
 
 
 # ---- what a file is ----
@@ -247,6 +268,9 @@ def _looked_at(path: AnyPath) -> tuple[bool, Reading]:
         known = _of(file, where)
         last = known.relations_alone is not None and known.relations_alone(file.head)
         # A pipe is opened once; of many files only the one being read is kept open.
+        if known.rows is not None:
+            rows = _rows(known, where) if file.again else _rows_once(known, file, stack.pop_all())
+            return False, Reading(known.name, file.name, _no_records(file.name), rows=rows)
         records = _records(where) if file.again else _once(known, file, stack.pop_all())
     return last, Reading(known.name, file.name, records, known.trusted)
 
@@ -280,6 +304,43 @@ def _as_they_come(known: Format, file: Source, where: Path | None) -> Iterator[R
         return
     with spooled(file) as path:
         yield from known.read_path(path)
+
+
+def _rows(known: Format, where: Path) -> Iterator[Line]:
+    assert known.rows is not None
+    with opened(where) as file:
+        yield from known.rows(file)
+
+
+def _rows_once(known: Format, file: Source, held: ExitStack) -> Iterator[Line]:
+    assert known.rows is not None
+    with held:
+        yield from known.rows(file)
+
+
+def _no_records(name: str) -> Iterator[Record]:
+    yield from _refused(name)
+
+
+def _refused(name: str) -> Iterator[Record]:
+    raise Invalid(
+        "whole_graph",
+        f"{name} holds a whole graph, which is taken by itself: import it alone, into a new graph "
+        "(--db). To add what it says to another graph, export the new one as mcp and import that.",
+        path=name,
+    )
+
+
+def whole_graph(readings: Sequence[Reading]) -> Reading | None:
+    """The file that holds a whole graph, if one of these does.
+
+    Raises:
+        Invalid: ``whole_graph``: it is one of several files.
+    """
+    found = next((reading for reading in readings if reading.rows is not None), None)
+    if found is not None and len(readings) > 1:
+        next(found.records)
+    return found
 
 
 def _whole(known: Format, folder: Path) -> Reading:
@@ -328,7 +389,7 @@ def to_write(name: str) -> Format:
     known = next((known for known in _all() if known.name == name and known.written), None)
     if known is None:
         what = "is read, not written" if name in FORMATS else "is no format to write"
-        choice = f"{', '.join(WRITTEN[:-1])} or {WRITTEN[-1]}"
+        choice = f"{', '.join(WRITTEN)} or {ENFOLD}"
         raise Invalid("unknown_format", f"{name!r} {what}; choose {choice}.")
     return known
 
@@ -360,6 +421,7 @@ def lines(name: str, pieces: Pieces) -> Iterator[str]:
 
 
 __all__ = [
+    "ENFOLD",
     "FOLDER",
     "FORMATS",
     "WRITTEN",
@@ -371,4 +433,5 @@ __all__ = [
     "recognise",
     "to_stream",
     "to_write",
+    "whole_graph",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,10 +46,17 @@ def export(format: str, pieces: Pieces, out: Path, *, force: bool, graph: Path) 
     known = to_write(format)
     if known.lines is None:
         return _folder(known, pieces, out, force=force)
+    return export_text(format, lambda: lines(format, pieces), out, force=force, graph=graph)
+
+
+def export_text(
+    format: str, text: Callable[[], Iterator[str]], out: Path, *, force: bool, graph: Path
+) -> Exported:
+    """Write what is a stream of text already; see ``export``."""
     must_be_free(out, force, graph)
     with whole(out) as file:
         written = 0
-        for piece in lines(format, pieces):
+        for piece in text():
             file.write(piece)
             written += piece.count("\n")
     return Exported(format, str(out), lines=written)

@@ -148,9 +148,9 @@ def _observe(run: Run, taken: Sequence[_Taken]) -> None:
         for text in record.observations:
             said.setdefault(caller("obs", at(name, row), text), (text, name, row))
     for callers in _batches(list(said)):
-        known = run.tx.edges.known_callers(callers)
+        known = run.tx.memories.known_callers(callers)
         new = [(by, *said[by]) for by in callers if by not in known]
-        ids = run.tx.edges.add_memories(
+        ids = run.tx.memories.add_many(
             [NewMemory(text, run.source, TAG, by) for by, text, _, _ in new]
         )
         run.came_in([text for _, text, _, _ in new])

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-import itertools
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from enfold.intake.run import BATCH, Run
+from enfold.known import Known, one_row
 from enfold.model import Memory, Mention
 from enfold.ports import Tx
-from enfold.spotting import Spotter, phrases
+from enfold.spotting import Spotter
 
 ORDINARY: Final = 10
 """A name that is a word in lower case is taken as the word where it stands in more texts of an
 import than this and than one in fifty."""
-
-LOOKUPS: Final = 20_000
-"""Runs of text that are looked up in one statement."""
-
-SAMPLE: Final = 5_000
-"""Characters by which it is told how many runs the texts have."""
-
-RUNS_A_NAME: Final = 4
-"""As many runs are looked up in the time that one name of the graph takes to be read for the
-automaton over all of them."""
 
 _Edge = tuple[int, int, str]
 """A mention: memory, row, spelling as written."""
@@ -35,10 +25,10 @@ def take(run: Run) -> None:
     total = run.counts.memories
     if not total:
         return
-    known_names = _Known(run.tx, run.characters)
+    known_names = Known(run.tx, run.characters)
     words = _Words(limit=max(ORDINARY, total // 50))
     after, done = run.first_new, 0
-    while page := run.tx.edges.memory_page(after=after, limit=BATCH):
+    while page := run.tx.memories.page(after=after, limit=BATCH):
         after = page[-1][0].id
         done += len(page)
         found: list[_Edge] = []
@@ -70,58 +60,10 @@ def _others(
 ) -> Iterator[tuple[_Edge, bool]]:
     seen = {mention.asserted_id for mention in known}
     for spotted in spotter.spot(memory.content):
-        row_id = _one(tx, spotted.ids)
+        row_id = one_row(tx, spotted.ids)
         if row_id is not None and row_id not in seen:
             seen.add(row_id)
             yield (memory.id, row_id, spotted.spelling), spotted.word
-
-
-def _one(tx: Tx, ids: tuple[int, ...]) -> int | None:
-    """The row of a name in a text; None where it fits several entities: linked to none."""
-    if len(ids) == 1:
-        return ids[0]
-    rows = tx.entities.many(ids)
-    return min(ids) if len({row.canonical_id for row in rows.values()}) == 1 else None
-
-
-class _Known:
-    """The known names that may stand in texts, so that an import costs what it brings: 100 texts
-    took 4 s and 300 MiB in a graph of 300,000 names while every import read all of them."""
-
-    def __init__(self, tx: Tx, characters: int) -> None:
-        self._tx, self._characters = tx, characters
-        self._few: bool | None = None
-        self._every: Spotter | None = None
-
-    def in_texts(self, texts: Sequence[str]) -> Spotter:
-        """A spotter that finds in these texts what one over every name finds."""
-        if self._few is None and texts:
-            self._few = self._are_few(texts)
-        if self._few or not texts:
-            return Spotter(sorted(set(self._looked_up(texts))))
-        if self._every is None:
-            self._every = Spotter((row[0], row[1]) for row in self._tx.entities.spellings())
-        return self._every
-
-    def _are_few(self, texts: Sequence[str]) -> bool:
-        """Whether looking up the runs of all that came in takes less than reading every name; how
-        many there are is told by the first texts (a text in Han has fifteen times as many)."""
-        sample = "\n".join(text[:SAMPLE] for text in texts[:BATCH])[:SAMPLE]
-        runs = sum(1 for _ in phrases(sample)) / max(1, len(sample))
-        return self._characters * runs < self._tx.entities.last() * RUNS_A_NAME
-
-    def _looked_up(self, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
-        keys: set[str] = set()
-        for key in itertools.chain.from_iterable(map(phrases, texts)):
-            keys.add(key)
-            if len(keys) >= LOOKUPS:
-                yield from self._of_keys(keys)
-                keys = set()
-        yield from self._of_keys(keys)
-
-    def _of_keys(self, keys: set[str]) -> Iterator[tuple[int, str]]:
-        for rows in self._tx.entities.rows(list(keys)).values():
-            yield from ((row.id, row.spelling) for row in rows)
 
 
 class _Words:

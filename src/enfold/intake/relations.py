@@ -98,10 +98,10 @@ def _relation(record: RelationRecord, first: End, left: Row, second: End, right:
 
 
 def _state(run: Run, said: dict[str, list[_Relation]]) -> None:
-    known = run.tx.edges.known_callers(list(said))
+    known = run.tx.memories.known_callers(list(said))
     _describe_facts(run, {by: said[by] for by in said if by in known})
     new = [(same[0], _united(run, same, {})) for by, same in said.items() if by not in known]
-    ids = run.tx.edges.add_memories(
+    ids = run.tx.memories.add_many(
         [NewMemory(r.text, run.source, RELATION_TAG, r.caller) for r, _ in new]
     )
     run.came_in([relation.text for relation, _ in new])

@@ -67,7 +67,7 @@ class Run:
         self.other_ids: dict[str, Row] = {}
         self.plain: array[int] = array("q")
         self.characters = 0
-        self.first_new = tx.edges.last_memory()
+        self.first_new = tx.memories.last()
         self._seen_known: set[int] = set()
         self._first_made: int | None = None  # ids grow: what is below was there before
 

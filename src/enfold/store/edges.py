@@ -1,37 +1,82 @@
-"""Memories, mentions and facts: what the text said, and where that ends now."""
+"""Mentions and facts: what the text said, and where that ends now."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
 
 from enfold.model import Fact, Memory, Mention
-from enfold.ports import NewFact, NewMemory
+from enfold.ports import EVERY, NewFact
+from enfold.store.memories import MEMORY, memory_of
 from enfold.store.statements import ID_LIST, Statements, id_list
-
-_MEMORY: Final = """y.id, y.content, y.kind, y.source, y.source_tag, y.caller_id,
-    CASE WHEN EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = y.id)
-        THEN 'stale' ELSE 'active' END,
-    y.created_at"""
-
 
 # How the fact's own memory writes one of its ends.
 _SPELLED: Final = """(SELECT m.spelling FROM mention m
     WHERE m.memory_id = f.memory_id AND m.asserted_id = {end} ORDER BY m.id LIMIT 1)"""
 
-_LINKS: Final = """SELECT id, memory_id, subject_id, predicate, object_id, NULL AS literal,
-    confidence FROM link_counted"""
-_LITERALS: Final = """SELECT id, memory_id, subject_id, predicate, NULL AS object_id, literal,
-    confidence FROM literal_counted"""
+# Edges that anyone may know of, whether they count or not.
+_UNSEALED: Final = """NOT EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = {edge}.memory_id
+    AND x.sealed_for IS NOT NULL)"""
+UNSEALED_MENTION: Final = _UNSEALED.format(edge="m")
+UNSEALED_FACT: Final = _UNSEALED.format(edge="f")
+
+# Edges that count for an agent: those of the views, and those of what is sealed for it. Nobody's
+# agent is null, and sees what the views do.
+_SEEN: Final = """NOT EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = {edge}.memory_id
+    AND (x.stale OR x.sealed_for IS NOT :agent))"""
+_SEEN_MENTION: Final = _SEEN.format(edge="m")
+_SEEN_FACT: Final = _SEEN.format(edge="f")
+
+# As the views link_counted and literal_counted, for an agent.
+_LINKS: Final = f"""SELECT min(f.id) AS id, f.memory_id, s.canonical_id AS subject_id, f.predicate,
+        o.canonical_id AS object_id, NULL AS literal, max(f.confidence) AS confidence
+    FROM fact f JOIN entity s ON s.id = f.subject_id JOIN entity o ON o.id = f.object_id
+    WHERE s.canonical_id <> o.canonical_id AND {{where}} AND {_SEEN_FACT}
+    GROUP BY f.memory_id, s.canonical_id, f.predicate, o.canonical_id"""
+_LITERALS: Final = f"""SELECT min(f.id) AS id, f.memory_id, s.canonical_id AS subject_id,
+        f.predicate, NULL AS object_id, f.literal, max(f.confidence) AS confidence
+    FROM fact f JOIN entity s ON s.id = f.subject_id
+    WHERE f.literal IS NOT NULL AND {{where}} AND {_SEEN_FACT}
+    GROUP BY f.memory_id, s.canonical_id, f.predicate, f.literal"""
 
 _COUNTED_MENTIONS: Final = "SELECT id FROM mention_counted WHERE entity_id = :root"
 
-# Each end of a link has its index. A fact of a thing with itself never counts, so the halves share
+# Each end of a link has its index. A fact of a thing with itself never counts, so the parts share
 # no row.
-_COUNTED_LINKS: Final = f"""{_LINKS} WHERE subject_id = :root
-    UNION ALL {_LINKS} WHERE object_id = :root"""
-_COUNTED_FACTS: Final = f"{_COUNTED_LINKS} UNION ALL {_LITERALS} WHERE subject_id = :root"
+_SUBJECT: Final = "s.canonical_id = :root"
+_COUNTED_FACTS: Final = f"""{_LINKS.format(where=_SUBJECT)}
+    UNION ALL {_LINKS.format(where="o.canonical_id = :root")}
+    UNION ALL {_LITERALS.format(where=_SUBJECT)}"""
+
+# The facts of an entity at one end, with the entity at the other. Cut before they are joined: a
+# hub's thousands are left where they lie.
+_FACTS_AT: Final = f"""SELECT near.memory_id, near.predicate, e.canonical_id, near.confidence
+    FROM (SELECT f.memory_id, f.predicate, f.{{far}}_id AS far_id, f.confidence
+        FROM entity a CROSS JOIN fact f
+        WHERE a.canonical_id = :root AND f.{{near}}_id = a.id AND f.object_id IS NOT NULL
+            AND {_SEEN_FACT}
+        LIMIT :limit) near
+    JOIN entity e ON e.id = near.far_id"""
+_ENDS: Final = {
+    "out": _FACTS_AT.format(near="subject", far="object"),
+    "in": _FACTS_AT.format(near="object", far="subject"),
+}
+
+# The latest memories of an entity, or some of them: those come in the order of the index, and cost
+# the same of a hub.
+_SOURCES: Final = f"""SELECT {{distinct}} m.memory_id FROM entity a CROSS JOIN mention m
+    WHERE a.canonical_id = :root AND m.asserted_id = a.id AND {_SEEN_MENTION}
+    ORDER BY {{order}} LIMIT :limit"""
+_LATEST: Final = _SOURCES.format(distinct="DISTINCT", order="m.memory_id DESC")
+_SOME: Final = _SOURCES.format(distinct="", order="a.id DESC, m.memory_id DESC")
+
+_BETWEEN: Final = f"""SELECT f.predicate, max(f.confidence), count(DISTINCT f.memory_id),
+        max(f.memory_id)
+    FROM entity s CROSS JOIN fact f CROSS JOIN entity o
+    WHERE s.canonical_id = :subject AND f.subject_id = s.id
+        AND o.id = f.object_id AND o.canonical_id = :object AND {_SEEN_FACT}
+    GROUP BY f.predicate"""
 
 
 class Edges:
@@ -41,54 +86,6 @@ class Edges:
         self._sql = statements
         self._mark: int | None = None
         self._stored_mark = 0
-
-    # ---- memories ----
-
-    def memory(self, memory_id: int) -> Memory | None:
-        return self._memory("y.id = :id", id=memory_id)
-
-    def memory_by_caller(self, caller_id: str) -> Memory | None:
-        return self._memory("y.caller_id = :caller_id", caller_id=caller_id)
-
-    def _memory(self, condition: str, **values: object) -> Memory | None:
-        row = self._sql.row(f"SELECT {_MEMORY} FROM memory y WHERE {condition}", **values)
-        return None if row is None else Memory(*row)
-
-    def add_memory(
-        self,
-        content: str,
-        *,
-        kind: str = "fact",
-        source: str | None = None,
-        source_tag: str | None = None,
-        caller_id: str | None = None,
-    ) -> int:
-        return self.add_memories([NewMemory(content, source, source_tag, caller_id, kind)])[0]
-
-    def add_memories(self, memories: Sequence[NewMemory]) -> list[int]:
-        mark = self._last_memory_ever()
-        self._sql.run_many(
-            """INSERT INTO memory (content, kind, source, source_tag, caller_id, created_at)
-            VALUES (?, ?, ?, ?, ?, ?)""",
-            (
-                (m.content, m.kind, m.source, m.source_tag, m.caller_id, self._sql.now)
-                for m in memories
-            ),
-        )
-        return self._sql.ids("SELECT id FROM memory WHERE id > :mark ORDER BY id", mark=mark)
-
-    def _last_memory_ever(self) -> int:
-        found = self._sql.value("SELECT seq FROM sqlite_sequence WHERE name = 'memory'")
-        return int(found or 0)
-
-    def known_callers(self, caller_ids: Sequence[str]) -> set[str]:
-        rows = self._sql.stream(
-            f"SELECT caller_id FROM memory WHERE caller_id IN {ID_LIST}", ids=id_list(caller_ids)
-        )
-        return {caller_id for (caller_id,) in rows}
-
-    def last_memory(self) -> int:
-        return int(self._sql.value("SELECT coalesce(max(id), 0) FROM memory"))
 
     def passages(
         self, entity_id: int, *, memories: int, around: int
@@ -102,7 +99,7 @@ class Edges:
             FROM (SELECT memory_id, min(spelling) AS spelling
                 FROM (SELECT m.memory_id, m.spelling FROM entity a CROSS JOIN mention m
                     WHERE a.canonical_id = :root AND m.asserted_id = a.id
-                        AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id)
+                        AND NOT EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = m.memory_id)
                     LIMIT :limit) first
                 GROUP BY memory_id) near
             JOIN memory y ON y.id = near.memory_id ORDER BY y.id""",
@@ -111,61 +108,41 @@ class Edges:
             around=around,
         )
 
-    def memory_page(self, *, after: int, limit: int) -> list[tuple[Memory, list[Mention]]]:
-        page = [
-            Memory(*row)
-            for row in self._sql.all(
-                f"SELECT {_MEMORY} FROM memory y WHERE y.id > :after ORDER BY y.id LIMIT :limit",
-                after=after,
-                limit=limit,
-            )
-        ]
-        mentions = _Group(
-            self._sql.stream(
-                f"""SELECT m.memory_id, m.id, m.memory_id, m.asserted_id, m.spelling, e.canonical_id
-                FROM mention m JOIN entity e ON e.id = m.asserted_id
-                WHERE m.memory_id IN {ID_LIST} ORDER BY m.memory_id, m.id""",
-                ids=id_list([memory.id for memory in page]),
-            )
-        )
-        return [
-            (memory, [Mention(*values) for values in mentions.of(memory.id)]) for memory in page
-        ]
-
-    def owned(self, roots: Sequence[int]) -> list[tuple[int, Memory]]:
+    def owned(self, roots: Sequence[int], *, agent: str | None = None) -> list[tuple[int, Memory]]:
         rows = self._sql.all(
-            f"""SELECT e.canonical_id, {_MEMORY}
+            f"""SELECT e.canonical_id, {MEMORY}
             FROM entity e JOIN mention m ON m.asserted_id = e.id
             JOIN memory y ON y.id = m.memory_id
             WHERE e.canonical_id IN {ID_LIST}
-                AND NOT EXISTS (SELECT 1 FROM stale z WHERE z.memory_id = y.id)
+                AND {_SEEN_MENTION}
                 AND NOT EXISTS
                     (SELECT 1 FROM mention f WHERE f.memory_id = m.memory_id AND f.id < m.id)
             ORDER BY y.id""",
             ids=id_list(roots),
+            agent=agent,
         )
-        return [(root, Memory(*memory)) for root, *memory in rows]
+        return [(root, memory_of(memory)) for root, *memory in rows]
 
     def stated(
-        self, roots: Sequence[int]
+        self, roots: Sequence[int], *, agent: str | None = None
     ) -> list[tuple[Fact, Memory, str | None, str | None, dict[str, object]]]:
-        # A range of ids reaches into the views where a list would not: SQLite would make out every
-        # fact of the graph first. Callers page through entities by id, so little is read in vain.
+        # By a range of ids: callers page through entities by id, so little is read in vain.
         asked = set(roots)
+        within = "s.canonical_id BETWEEN :first AND :last"
         rows = self._sql.stream(
             f"""SELECT c.id, c.memory_id, c.subject_id, c.predicate, c.object_id, c.literal,
-                c.confidence, {_MEMORY},
+                c.confidence, {MEMORY},
                 {_SPELLED.format(end="f.subject_id")}, {_SPELLED.format(end="f.object_id")},
                 f.attributes
-            FROM ({_LINKS} WHERE subject_id BETWEEN :first AND :last
-                UNION ALL {_LITERALS} WHERE subject_id BETWEEN :first AND :last) c
+            FROM ({_LINKS.format(where=within)} UNION ALL {_LITERALS.format(where=within)}) c
             JOIN fact f ON f.id = c.id JOIN memory y ON y.id = c.memory_id
             ORDER BY c.id""",
             first=min(asked, default=0),
             last=max(asked, default=0),
+            agent=agent,
         )
         return [
-            (Fact(*row[:7]), Memory(*row[7:15]), row[15], row[16], _attributes(row[17]))
+            (Fact(*row[:7]), memory_of(row[7:-3]), row[-3], row[-2], _attributes(row[-1]))
             for row in rows
             if row[2] in asked
         ]
@@ -189,42 +166,6 @@ class Edges:
             id=fact_id,
             attributes=_stored(attributes),
         )
-
-    def delete_memory(self, memory_id: int) -> None:
-        self._sql.run("DELETE FROM memory WHERE id = :id", id=memory_id)
-
-    def set_status(self, memory_id: int, status: str) -> None:
-        self._sql.run(
-            "INSERT INTO stale (memory_id) VALUES (:id) ON CONFLICT (memory_id) DO NOTHING"
-            if status == "stale"
-            else "DELETE FROM stale WHERE memory_id = :id",
-            id=memory_id,
-        )
-
-    def count_memories(self) -> int:
-        return int(self._sql.value("SELECT count(*) FROM memory"))
-
-    def memories(self) -> Iterator[tuple[Memory, list[Mention], list[Fact]]]:
-        mentions = _Group(
-            self._sql.stream(
-                """SELECT m.memory_id, m.id, m.memory_id, m.asserted_id, m.spelling, e.canonical_id
-                FROM mention m JOIN entity e ON e.id = m.asserted_id ORDER BY m.memory_id, m.id"""
-            )
-        )
-        facts = _Group(
-            self._sql.stream(
-                """SELECT memory_id, id, memory_id, subject_id, predicate, object_id, literal,
-                    confidence
-                FROM fact ORDER BY memory_id, id"""
-            )
-        )
-        for row in self._sql.stream(f"SELECT {_MEMORY} FROM memory y ORDER BY y.id"):
-            memory = Memory(*row)
-            yield (
-                memory,
-                [Mention(*values) for values in mentions.of(memory.id)],
-                [Fact(*values) for values in facts.of(memory.id)],
-            )
 
     # ---- edges ----
 
@@ -302,59 +243,114 @@ class Edges:
         )
         return [Mention(*row) for row in rows]
 
-    def count_mentions(self, entity_id: int) -> int:
-        return int(self._sql.value(f"SELECT count(*) FROM ({_COUNTED_MENTIONS}) c", root=entity_id))
+    def count_mentions(self, entity_id: int, *, agent: str | None = None) -> int:
+        found = self._sql.value(
+            f"""SELECT count(DISTINCT m.memory_id) FROM entity a JOIN mention m
+            ON m.asserted_id = a.id WHERE a.canonical_id = :root AND {_SEEN_MENTION}""",
+            root=entity_id,
+            agent=agent,
+        )
+        return int(found)
 
-    def facts_of(self, entity_id: int, *, limit: int = 100) -> list[Fact]:
+    def facts_of(self, entity_id: int, *, limit: int = 100, agent: str | None = None) -> list[Fact]:
         rows = self._sql.all(
-            f"{_COUNTED_FACTS} ORDER BY id LIMIT :limit", root=entity_id, limit=limit
+            f"{_COUNTED_FACTS} ORDER BY id LIMIT :limit", root=entity_id, limit=limit, agent=agent
         )
         return [Fact(*row) for row in rows]
 
-    def count_facts(self, entity_id: int) -> int:
-        return int(self._sql.value(f"SELECT count(*) FROM ({_COUNTED_FACTS}) c", root=entity_id))
+    def count_facts(self, entity_id: int, *, agent: str | None = None) -> int:
+        return int(
+            self._sql.value(
+                f"SELECT count(*) FROM ({_COUNTED_FACTS}) c", root=entity_id, agent=agent
+            )
+        )
 
-    def shared_sources(self, entity_id: int, *, memories: int) -> tuple[dict[int, int], bool]:
+    # ---- what is near ----
+
+    def shared_sources(
+        self,
+        entity_id: int,
+        *,
+        memories: int,
+        mentions: int | None = None,
+        agent: str | None = None,
+    ) -> tuple[dict[int, int], bool]:
         sources = self._sql.ids(
-            """SELECT DISTINCT m.memory_id FROM entity a JOIN mention m ON m.asserted_id = a.id
-            WHERE a.canonical_id = :root
-                AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id)
-            ORDER BY m.memory_id DESC LIMIT :limit""",
+            _LATEST if mentions is None else _SOME,
             root=entity_id,
             limit=memories + 1,
+            agent=agent,
         )
         rows = self._sql.all(
-            f"""SELECT e.canonical_id, count(DISTINCT m.memory_id)
-            FROM mention m JOIN entity e ON e.id = m.asserted_id
-            WHERE m.memory_id IN {ID_LIST} AND e.canonical_id <> :root
-            GROUP BY e.canonical_id""",
+            f"""SELECT root, count(DISTINCT memory_id), count(*) FROM (
+                SELECT e.canonical_id AS root, m.memory_id
+                FROM mention m JOIN entity e ON e.id = m.asserted_id
+                WHERE m.memory_id IN {ID_LIST} AND e.canonical_id <> :root LIMIT :limit) near
+            GROUP BY root""",
             root=entity_id,
             ids=id_list(sources[:memories]),
+            limit=EVERY if mentions is None else mentions,
         )
-        return dict(rows), len(sources) > memories
+        cut = len(sources) > memories or sum(row[2] for row in rows) == mentions
+        return {root: shared for root, shared, _ in rows}, cut
 
     def links(
-        self, entity_id: int, *, facts: int
+        self, entity_id: int, *, facts: int, agent: str | None = None
     ) -> tuple[list[tuple[int, str, str, float, int]], bool]:
-        rows = self._sql.all(f"{_COUNTED_LINKS} LIMIT :limit", root=entity_id, limit=facts + 1)
-        found: dict[tuple[int, str, str], tuple[float, int]] = {}
-        for _, _, subject, predicate, target, _, confidence in rows[:facts]:
-            outward = subject == entity_id
-            other = target if outward else subject
-            at = (other, predicate, "out" if outward else "in")
-            highest, sources = found.get(at, (0.0, 0))
-            found[at] = (max(highest, confidence), sources + 1)
-        return [(*at, *value) for at, value in found.items()], len(rows) > facts
+        found: dict[tuple[int, str, str], tuple[float, set[int]]] = {}
+        left = facts
+        for direction, statement in _ENDS.items():
+            rows = self._sql.all(statement, root=entity_id, limit=left + 1, agent=agent)
+            for memory, predicate, other, confidence in rows[: max(left, 0)]:
+                if other != entity_id:
+                    at = (other, predicate, direction)
+                    highest, sources = found.get(at, (0.0, set()))
+                    sources.add(memory)
+                    found[at] = (max(highest, confidence), sources)
+            left -= len(rows)
+        return [(*at, highest, len(sources)) for at, (highest, sources) in found.items()], left < 0
+
+    def links_between(
+        self, left: int, right: int, *, agent: str | None = None
+    ) -> list[tuple[str, str, float, int, int]]:
+        ends = {"out": (left, right), "in": (right, left)}
+        return [
+            (predicate, direction, confidence, sources, memory)
+            for direction, (subject, target) in ends.items()
+            for predicate, confidence, sources, memory in self._sql.all(
+                _BETWEEN, subject=subject, object=target, agent=agent
+            )
+        ]
+
+    def shared_between(
+        self, left: int, right: int, *, agent: str | None = None
+    ) -> tuple[int, int | None]:
+        row = self._sql.row(
+            f"""SELECT count(DISTINCT m.memory_id), max(m.memory_id)
+            FROM entity a CROSS JOIN mention m
+            WHERE a.canonical_id = :left AND m.asserted_id = a.id AND {_SEEN_MENTION}
+                AND EXISTS (SELECT 1 FROM entity b CROSS JOIN mention n
+                    WHERE b.canonical_id = :right AND n.memory_id = m.memory_id
+                        AND n.asserted_id = b.id)""",
+            left=left,
+            right=right,
+            agent=agent,
+        )
+        assert row is not None
+        return int(row[0]), row[1]
 
     def asserted_to(self, ids: Sequence[int]) -> tuple[list[int], list[int]]:
         """(mention ids, fact ids) of the edges that name one of these rows."""
         values = {"ids": id_list(ids)}
         mentions = self._sql.ids(
-            f"SELECT id FROM mention WHERE asserted_id IN {ID_LIST} ORDER BY id", **values
+            f"""SELECT m.id FROM mention m WHERE m.asserted_id IN {ID_LIST} AND {UNSEALED_MENTION}
+            ORDER BY m.id""",
+            **values,
         )
         facts = self._sql.ids(
-            f"""SELECT id FROM fact WHERE subject_id IN {ID_LIST}
-            UNION SELECT id FROM fact WHERE object_id IN {ID_LIST} ORDER BY id""",
+            f"""SELECT f.id FROM fact f WHERE f.subject_id IN {ID_LIST} AND {UNSEALED_FACT}
+            UNION SELECT f.id FROM fact f WHERE f.object_id IN {ID_LIST} AND {UNSEALED_FACT}
+            ORDER BY id""",
             **values,
         )
         return mentions, facts
@@ -366,18 +362,3 @@ def _attributes(stored: str | None) -> dict[str, object]:
 
 def _stored(attributes: Mapping[str, object] | None) -> str | None:
     return json.dumps(attributes, ensure_ascii=True) if attributes else None
-
-
-class _Group:
-    """Rows sorted by their first column, handed out one value of it at a time."""
-
-    def __init__(self, rows: Iterator[tuple[Any, ...]]) -> None:
-        self._rows = rows
-        self._ahead = next(rows, None)
-
-    def of(self, value: int) -> list[tuple[Any, ...]]:
-        found = []
-        while self._ahead is not None and self._ahead[0] == value:
-            found.append(self._ahead[1:])
-            self._ahead = next(self._rows, None)
-        return found

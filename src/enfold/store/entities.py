@@ -15,7 +15,7 @@ MENTIONS_OF_ROOT: Final = """
     (SELECT count(DISTINCT m.memory_id) FROM entity a
      JOIN mention m ON m.asserted_id = a.id
      WHERE a.canonical_id = root.id
-         AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id))"""
+         AND NOT EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = m.memory_id))"""
 
 _SELECT: Final = f"""
 SELECT e.id, e.spelling, e.key, e.sense, e.type, named.name, e.folded_into, e.canonical_id,

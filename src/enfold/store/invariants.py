@@ -14,6 +14,14 @@ from enfold.store.statements import Statements
 SHOWN_AT_MOST: Final = 20
 """So many offenders of one invariant are named; the rest would say nothing new."""
 
+# The row that a name of a text leads to: what a person chose, else the only entity's lowest sense.
+_LEADS_TO: Final = """(SELECT CASE WHEN sum(e.id = c.candidate_id) THEN max(c.candidate_id)
+        WHEN count(DISTINCT e.canonical_id) = 1
+        THEN (SELECT o.id FROM entity o WHERE o.key = {0} ORDER BY o.sense LIMIT 1) END
+    FROM entity e LEFT JOIN conflict c
+        ON c.kind = 'name' AND c.name_key = e.key AND c.answer IS NOT NULL
+    WHERE e.key = {0})"""
+
 BREACHES: Final[dict[str, str]] = {
     "forest": """
         WITH RECURSIVE down (id) AS (
@@ -71,6 +79,27 @@ BREACHES: Final[dict[str, str]] = {
         SELECT m.id FROM merge m LEFT JOIN conflict c ON c.id = m.conflict_id
         WHERE m.conflict_id IS NOT NULL AND m.reverted_at IS NULL
             AND c.id IS NOT NULL AND (c.merge_id IS NULL OR c.merge_id <> m.id)""",
+    "unlinked": f"""
+        SELECT u.id FROM unlinked u LEFT JOIN mention m ON m.id = u.edge_id
+        WHERE u.row_id IS NOT {_LEADS_TO.format("u.key")}
+            OR (u.edge_id IS NOT NULL AND m.asserted_id IS NOT u.row_id)""",
+    "unlinked_fact": f"""
+        SELECT u.id FROM unlinked_fact u LEFT JOIN fact f ON f.id = u.edge_id
+        WHERE (u.subject_id IS NULL) <> (u.object_id IS NULL)
+            OR (u.subject_id IS NOT NULL AND (
+                u.subject_id IS NOT {_LEADS_TO.format("u.subject_key")}
+                OR u.object_id IS NOT {_LEADS_TO.format("u.object_key")}))
+            OR (u.subject_id IS NULL AND {_LEADS_TO.format("u.subject_key")} IS NOT NULL
+                AND {_LEADS_TO.format("u.object_key")} IS NOT NULL)
+            OR (u.edge_id IS NOT NULL
+                AND (f.subject_id IS NOT u.subject_id OR f.object_id IS NOT u.object_id))""",
+    "asked_name": """
+        SELECT min(u.id) FROM unlinked u
+        WHERE u.row_id IS NULL
+            AND NOT EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = u.memory_id)
+            AND EXISTS (SELECT 1 FROM entity e WHERE e.key = u.key)
+            AND NOT EXISTS (SELECT 1 FROM conflict c WHERE c.kind = 'name' AND c.name_key = u.key)
+        GROUP BY u.key""",
     "suggestion": """
         SELECT left_id FROM suggestion WHERE left_id >= right_id""",
 }

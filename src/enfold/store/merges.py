@@ -9,6 +9,7 @@ from typing import Any, Final
 from enfold.errors import Conflict
 from enfold.model import DecidedBy, Merge
 from enfold.store.counting import EdgeEnd, Steps, silenced
+from enfold.store.edges import UNSEALED_FACT, UNSEALED_MENTION
 from enfold.store.statements import ID_LIST, Statements, id_list
 
 _COLUMNS: Final = """id, canonical_id, canonical_name, absorbed_id, absorbed_name, absorbed_type,
@@ -54,7 +55,7 @@ SELECT id, memory_id, asserted_id, root FROM (
     FROM {roots} r CROSS JOIN entity e CROSS JOIN mention m
     WHERE e.canonical_id = r.root AND m.asserted_id = e.id
         AND +m.memory_id IN (SELECT n.memory_id FROM mention n WHERE n.asserted_id IN ({moving}))
-        AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id)) near
+        AND NOT EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = m.memory_id)) near
 WHERE alike > 1"""
 
 _FACTS_AROUND: Final = """
@@ -70,7 +71,7 @@ FROM (
     WHERE +f.memory_id IN (
             SELECT n.memory_id FROM fact n WHERE n.subject_id IN ({moving})
             UNION ALL SELECT n.memory_id FROM fact n WHERE n.object_id IN ({moving}))
-        AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = f.memory_id)) near
+        AND NOT EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = f.memory_id)) near
 JOIN entity s ON s.id = near.subject_id LEFT JOIN entity o ON o.id = near.object_id
 WHERE near.alike > 1"""
 
@@ -235,13 +236,16 @@ class Merges:
             "INSERT INTO fold_row (row_id, merge_id) VALUES (?, ?)", _moves(pairs, merge_ids, under)
         )
         self._sql.run(
-            """INSERT INTO merge_edge (merge_id, edge_id, effect)
+            f"""INSERT INTO merge_edge (merge_id, edge_id, effect)
             SELECT r.merge_id, m.id, 'moved'
-            FROM fold_row r CROSS JOIN mention m WHERE m.asserted_id = r.row_id
+            FROM fold_row r CROSS JOIN mention m
+            WHERE m.asserted_id = r.row_id AND {UNSEALED_MENTION}
             UNION SELECT r.merge_id, f.id, 'moved'
-            FROM fold_row r CROSS JOIN fact f WHERE f.subject_id = r.row_id
+            FROM fold_row r CROSS JOIN fact f
+            WHERE f.subject_id = r.row_id AND {UNSEALED_FACT}
             UNION SELECT r.merge_id, f.id, 'moved'
-            FROM fold_row r CROSS JOIN fact f WHERE f.object_id = r.row_id"""
+            FROM fold_row r CROSS JOIN fact f
+            WHERE f.object_id = r.row_id AND {UNSEALED_FACT}"""
         )
 
     def _write_silenced(self, steps: Steps, merge_ids: list[int]) -> None:
@@ -338,10 +342,13 @@ class Merges:
         row = self._sql.row(
             f"""SELECT count(CASE WHEN id <= :mark THEN 1 END),
                 count(CASE WHEN id > :mark THEN 1 END) FROM (
-                SELECT id FROM mention WHERE asserted_id IN {ID_LIST}
+                SELECT m.id FROM mention m
+                WHERE m.asserted_id IN {ID_LIST} AND {UNSEALED_MENTION}
                 UNION ALL SELECT id FROM (
-                    SELECT id FROM fact WHERE subject_id IN {ID_LIST}
-                    UNION SELECT id FROM fact WHERE object_id IN {ID_LIST}) facts) edges""",
+                    SELECT f.id FROM fact f
+                    WHERE f.subject_id IN {ID_LIST} AND {UNSEALED_FACT}
+                    UNION SELECT f.id FROM fact f
+                    WHERE f.object_id IN {ID_LIST} AND {UNSEALED_FACT}) facts) edges""",
             mark=mark,
             ids=id_list(self.subtree(absorbed)),
         )

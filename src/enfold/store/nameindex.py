@@ -62,6 +62,14 @@ class NameIndex:
             (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'indexed') ORDER BY id"""
         )
 
+    def count_unindexed(self) -> int:
+        return int(
+            self._sql.value(
+                """SELECT coalesce((SELECT max(id) FROM entity), 0) - CAST(value AS INTEGER)
+                FROM meta WHERE name = 'indexed'"""
+            )
+        )
+
     def mark_indexed(self, through: int) -> None:
         self._sql.run("UPDATE meta SET value = :last WHERE name = 'indexed'", last=through)
 

@@ -15,6 +15,7 @@ from typing import Final
 from urllib.parse import quote
 
 from enfold.errors import Error, Invalid, NotFound, Refused, Unavailable
+from enfold.store.codes import Codes
 from enfold.store.faults import fault
 from enfold.store.schema import VERSION, identify, migrate
 from enfold.store.tx import Transaction
@@ -44,6 +45,7 @@ class SqliteStore:
         self._guard = threading.Lock()
         self._memory_lock = threading.RLock()
         self._held = threading.local()
+        self._codes = Codes()
         self._closed = False
         if path != MEMORY:
             existed = _look(Path(path), create=create)
@@ -66,14 +68,14 @@ class SqliteStore:
         with _mapped(self.url), self._connection("read") as connection:
             inside = connection.in_transaction
             if inside:  # a graph in memory, read while it is read
-                yield Transaction(connection, self._now())
+                yield Transaction(connection, self._now(), self._codes)
                 return
             connection.execute("PRAGMA query_only = 1")
             connection.execute("BEGIN")
             try:
                 # BEGIN alone takes no snapshot; the first statement does.
                 connection.execute("SELECT 1 FROM meta LIMIT 1").fetchone()
-                yield Transaction(connection, self._now())
+                yield Transaction(connection, self._now(), self._codes)
             finally:
                 if connection.in_transaction:  # a failing disk has ended it already
                     connection.execute("ROLLBACK")
@@ -85,7 +87,7 @@ class SqliteStore:
         with _mapped(self.url), self._connection("write") as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
-                tx = Transaction(connection, self._now())
+                tx = Transaction(connection, self._now(), self._codes)
                 yield tx
                 tx.before_commit()
                 connection.execute("COMMIT")

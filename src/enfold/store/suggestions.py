@@ -386,7 +386,7 @@ class Suggestions:
         counts: dict[int, int] = dict(
             self._sql.stream(
                 """SELECT m.asserted_id, count(DISTINCT m.memory_id) FROM mention m
-                WHERE NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id)
+                WHERE NOT EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = m.memory_id)
                 GROUP BY m.asserted_id"""
             )
         )

@@ -6,18 +6,26 @@ import json
 import sqlite3
 from dataclasses import asdict
 
-from enfold import ports
+from enfold import linking, ports
 from enfold.model import Context
+from enfold.store.codes import Codes
 from enfold.store.conflicts import Conflicts
 from enfold.store.decisions import Decisions
 from enfold.store.edges import Edges
 from enfold.store.entities import Entities
 from enfold.store.invariants import Invariants
+from enfold.store.memories import Memories
+from enfold.store.memorywords import MemoryWords
 from enfold.store.merges import Merges
 from enfold.store.nameindex import NameIndex
+from enfold.store.questions import Questions
+from enfold.store.rows import Rows
 from enfold.store.runs import Runs
 from enfold.store.statements import Statements
 from enfold.store.suggestions import Suggestions
+from enfold.store.terms import Terms
+from enfold.store.unlinked import Unlinked
+from enfold.store.vectors import Vectors
 from enfold.store.words import Words
 
 _SETS = ("common", "initials")
@@ -27,7 +35,7 @@ _SETS = ("common", "initials")
 class Transaction:
     """See ``ports.Tx``."""
 
-    def __init__(self, connection: sqlite3.Connection, now: str) -> None:
+    def __init__(self, connection: sqlite3.Connection, now: str, codes: Codes) -> None:
         sql = Statements(connection, now)
         words = Words(sql)
         entities, edges, decisions = Entities(sql, words), Edges(sql), Decisions(sql)
@@ -35,6 +43,11 @@ class Transaction:
         self._sql = sql
         self.now = now
         self.run_id: int | None = None
+        memories, unlinked = Memories(sql), Unlinked(sql, edges)
+        self.memories: ports.Memories = memories
+        self.unlinked: ports.Unlinked = unlinked
+        self.questions: ports.Questions = Questions(sql, entities, memories)
+        self.terms: ports.Terms = Terms(sql)
         self.entities: ports.Entities = entities
         self.edges: ports.Edges = edges
         self.merges: ports.Merges = Merges(sql, edges.mark)
@@ -43,7 +56,10 @@ class Transaction:
         self.suggestions: ports.Suggestions = Suggestions(sql, entities, decisions, conflicts)
         self.names: ports.NameIndex = NameIndex(sql)
         self.words: ports.Words = words
+        self.vectors: ports.Vectors = Vectors(sql, codes)
+        self.memory_words: ports.MemoryWords = MemoryWords(sql)
         self.runs: ports.Runs = Runs(sql)
+        self.rows: ports.Rows = Rows(sql, words, self.suggestions)
         self.invariants: ports.Invariants = Invariants(sql, edges.mark)
         self._store_mark = edges.store_mark
         self._store_words = words.flush
@@ -65,5 +81,6 @@ class Transaction:
 
     def before_commit(self) -> None:
         """What is held back until the end."""
+        linking.settle(self)
         self._store_mark()
         self._store_words()

@@ -5,17 +5,37 @@ CREATE TABLE memory (
     id          INTEGER PRIMARY KEY AUTOINCREMENT,
     content     TEXT NOT NULL,
     kind        TEXT NOT NULL CHECK (kind IN ('fact', 'preference', 'episode', 'procedure', 'document')),
+    title       TEXT,                     -- of a passage: the headings it stands under
+    area        TEXT,                     -- filing labels, which no search reads
+    topic       TEXT,
+    agent       TEXT,                     -- who wrote it
     source      TEXT,
     source_tag  TEXT,
     caller_id   TEXT UNIQUE,              -- idempotency: the same piece is stored once
+    digest      TEXT UNIQUE,              -- of text and seal, where it holds and came without caller_id:
+    repeats     INTEGER NOT NULL DEFAULT 0,  -- the same text again is counted here
+    document_id INTEGER REFERENCES memory(id) ON DELETE CASCADE,   -- the document it is a passage of
+    follows_id  INTEGER REFERENCES memory(id) ON DELETE SET NULL,  -- the version before it
     created_at  TEXT NOT NULL
 );
+CREATE INDEX memory_document ON memory (document_id) WHERE document_id IS NOT NULL;
+CREATE INDEX memory_follows ON memory (follows_id) WHERE follows_id IS NOT NULL;
 
--- Memories that no longer hold; their edges don't count. A table of its own: whether each of a hub's
--- thousands of memories is in it is asked with every count, and reading the memories themselves for
--- that took eight times as long.
-CREATE TABLE stale (
-    memory_id INTEGER PRIMARY KEY REFERENCES memory(id) ON DELETE CASCADE
+-- Memories whose edges don't count: those that no longer hold, and those that are sealed for one agent
+-- and enter nothing that is shared. A table of its own: whether each of a hub's thousands of memories is
+-- in it is asked with every count, and reading the memories themselves for that took eight times as long.
+CREATE TABLE uncounted (
+    memory_id  INTEGER PRIMARY KEY REFERENCES memory(id) ON DELETE CASCADE,
+    stale      INTEGER NOT NULL,
+    sealed_for TEXT,
+    CHECK (stale OR sealed_for IS NOT NULL)
+);
+
+-- Stored, but not read yet for what it names: whatever fails later, the text is not lost.
+CREATE TABLE unread (
+    memory_id INTEGER PRIMARY KEY REFERENCES memory(id) ON DELETE CASCADE,
+    tries     INTEGER NOT NULL DEFAULT 0,
+    error     TEXT
 );
 
 CREATE TABLE entity (
@@ -105,6 +125,44 @@ CREATE TABLE merge_edge (
     PRIMARY KEY (merge_id, edge_id, effect)
 ) WITHOUT ROWID;
 
+-- Names in texts that lead to no entity by themselves: they fit several, or stood in sealed memories
+-- alone. What the text said stays; it waits while row_id is null, and is linked where its name leads to
+-- one entity, or a person chose. Derived: see linking.settle, which goes through unsettled_name.
+CREATE TABLE unlinked (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    memory_id INTEGER NOT NULL REFERENCES memory(id) ON DELETE CASCADE,
+    key       TEXT NOT NULL,
+    spelling  TEXT NOT NULL,
+    type      TEXT,
+    row_id    INTEGER,                    -- what it is linked to; and the mention that was written for
+    edge_id   INTEGER,                    -- it: null where the memory had the same already
+    UNIQUE (memory_id, spelling)
+);
+CREATE INDEX unlinked_key ON unlinked (key, row_id);
+
+CREATE TABLE unlinked_fact (
+    id          INTEGER PRIMARY KEY AUTOINCREMENT,
+    memory_id   INTEGER NOT NULL REFERENCES memory(id) ON DELETE CASCADE,
+    subject_key TEXT NOT NULL,
+    subject     TEXT NOT NULL,
+    predicate   TEXT NOT NULL,
+    object_key  TEXT NOT NULL,
+    object      TEXT NOT NULL,
+    confidence  REAL NOT NULL,
+    source_tag  TEXT,
+    subject_id  INTEGER,                  -- the rows it is linked to, both or none
+    object_id   INTEGER,
+    edge_id     INTEGER,
+    UNIQUE (memory_id, subject_key, predicate, object_key)
+);
+CREATE INDEX unlinked_fact_subject ON unlinked_fact (subject_key, subject_id);
+CREATE INDEX unlinked_fact_object ON unlinked_fact (object_key, object_id);
+
+-- Names of texts whose entities have changed: looked at before the transaction ends.
+CREATE TABLE unsettled_name (
+    key TEXT PRIMARY KEY
+) WITHOUT ROWID;
+
 -- Names shown: the latest row of a root that is still in its cluster.
 CREATE TABLE renaming (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -137,8 +195,13 @@ CREATE INDEX decision_right ON decision (right_key, right_sense) WHERE undone_at
 CREATE TABLE conflict (
     id           INTEGER PRIMARY KEY AUTOINCREMENT,
     kind         TEXT NOT NULL CHECK (kind IN ('entity', 'memory', 'name')),
-    queued_id    INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
-    candidate_id INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
+    queued_id    INTEGER REFERENCES entity(id) ON DELETE CASCADE,     -- entity: the two rows;
+    candidate_id INTEGER REFERENCES entity(id) ON DELETE CASCADE,     -- name: the row that was chosen
+    queued_memory_id    INTEGER REFERENCES memory(id) ON DELETE CASCADE,  -- memory: the two
+    candidate_memory_id INTEGER REFERENCES memory(id) ON DELETE CASCADE,
+    made_memory_id      INTEGER REFERENCES memory(id) ON DELETE SET NULL, -- what an answer wrote
+    name_key     TEXT,                    -- name: what it is asked about
+    name         TEXT,
     asked_by     TEXT NOT NULL,
     rule         TEXT NOT NULL,
     score        REAL NOT NULL,
@@ -149,10 +212,21 @@ CREATE TABLE conflict (
     answered_by  TEXT,
     merge_id     INTEGER,
     decision_id  INTEGER,
-    decided_at   TEXT
+    decided_at   TEXT,
+    CHECK (kind <> 'entity' OR (queued_id IS NOT NULL AND candidate_id IS NOT NULL)),
+    CHECK (kind <> 'memory' OR (queued_memory_id IS NOT NULL AND candidate_memory_id IS NOT NULL)),
+    CHECK (kind <> 'name' OR name_key IS NOT NULL)
 );
 CREATE UNIQUE INDEX conflict_pending ON conflict (min(queued_id, candidate_id), max(queued_id, candidate_id))
     WHERE answer IS NULL AND kind = 'entity';
+CREATE UNIQUE INDEX conflict_name ON conflict (name_key) WHERE answer IS NULL AND kind = 'name';
+CREATE UNIQUE INDEX conflict_memory ON conflict (min(queued_memory_id, candidate_memory_id),
+    max(queued_memory_id, candidate_memory_id)) WHERE answer IS NULL AND kind = 'memory';
+CREATE INDEX conflict_chosen ON conflict (name_key, id) WHERE kind = 'name';
+CREATE INDEX conflict_queued_memory ON conflict (queued_memory_id) WHERE queued_memory_id IS NOT NULL;
+CREATE INDEX conflict_candidate_memory ON conflict (candidate_memory_id)
+    WHERE candidate_memory_id IS NOT NULL;
+CREATE INDEX conflict_made_memory ON conflict (made_memory_id) WHERE made_memory_id IS NOT NULL;
 CREATE INDEX conflict_open ON conflict (id) WHERE answer IS NULL;
 CREATE INDEX conflict_decided ON conflict (decided_at, id) WHERE answer IS NOT NULL;
 CREATE INDEX conflict_decision ON conflict (decision_id) WHERE decision_id IS NOT NULL;
@@ -215,13 +289,13 @@ WHEN EXISTS (SELECT 1 FROM suggestion)
 BEGIN
     INSERT INTO unsettled VALUES (old.asserted_id) ON CONFLICT DO NOTHING;
 END;
-CREATE TRIGGER unsettled_by_stale_memory AFTER INSERT ON stale
+CREATE TRIGGER unsettled_by_uncounted_memory AFTER INSERT ON uncounted
 WHEN EXISTS (SELECT 1 FROM suggestion)
 BEGIN
     INSERT INTO unsettled SELECT asserted_id FROM mention WHERE memory_id = new.memory_id
     ON CONFLICT DO NOTHING;
 END;
-CREATE TRIGGER unsettled_by_active_memory AFTER DELETE ON stale
+CREATE TRIGGER unsettled_by_counted_memory AFTER DELETE ON uncounted
 WHEN EXISTS (SELECT 1 FROM suggestion)
 BEGIN
     INSERT INTO unsettled SELECT asserted_id FROM mention WHERE memory_id = old.memory_id
@@ -240,14 +314,45 @@ BEGIN
     ON CONFLICT DO NOTHING;
 END;
 CREATE TRIGGER unsettled_by_question AFTER INSERT ON conflict
-WHEN EXISTS (SELECT 1 FROM suggestion)
+WHEN new.kind = 'entity' AND EXISTS (SELECT 1 FROM suggestion)
 BEGIN
     INSERT INTO unsettled VALUES (new.queued_id) ON CONFLICT DO NOTHING;
 END;
 CREATE TRIGGER unsettled_by_answer AFTER UPDATE OF answer ON conflict
-WHEN EXISTS (SELECT 1 FROM suggestion)
+WHEN new.kind = 'entity' AND EXISTS (SELECT 1 FROM suggestion)
 BEGIN
     INSERT INTO unsettled VALUES (new.queued_id) ON CONFLICT DO NOTHING;
+END;
+
+-- A name of a text is looked at again when a row of that name comes, goes or leads elsewhere. Rows of
+-- names that no text waits for cost one look into an index.
+CREATE TRIGGER unsettled_name_by_row AFTER INSERT ON entity
+WHEN EXISTS (SELECT 1 FROM unlinked WHERE key = new.key)
+    OR EXISTS (SELECT 1 FROM unlinked_fact WHERE subject_key = new.key)
+    OR EXISTS (SELECT 1 FROM unlinked_fact WHERE object_key = new.key)
+BEGIN
+    INSERT INTO unsettled_name VALUES (new.key) ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER unsettled_name_by_fold AFTER UPDATE OF canonical_id ON entity
+WHEN old.canonical_id <> new.canonical_id AND (
+    EXISTS (SELECT 1 FROM unlinked WHERE key = new.key)
+    OR EXISTS (SELECT 1 FROM unlinked_fact WHERE subject_key = new.key)
+    OR EXISTS (SELECT 1 FROM unlinked_fact WHERE object_key = new.key))
+BEGIN
+    INSERT INTO unsettled_name VALUES (new.key) ON CONFLICT DO NOTHING;
+END;
+CREATE TRIGGER unsettled_name_by_deletion AFTER DELETE ON entity
+WHEN EXISTS (SELECT 1 FROM unlinked WHERE key = old.key)
+    OR EXISTS (SELECT 1 FROM unlinked_fact WHERE subject_key = old.key)
+    OR EXISTS (SELECT 1 FROM unlinked_fact WHERE object_key = old.key)
+BEGIN
+    INSERT INTO unsettled_name VALUES (old.key) ON CONFLICT DO NOTHING;
+END;
+
+CREATE TRIGGER unsettled_name_by_counted_memory AFTER DELETE ON uncounted
+BEGIN
+    INSERT INTO unsettled_name SELECT DISTINCT key FROM unlinked WHERE memory_id = old.memory_id
+    ON CONFLICT DO NOTHING;
 END;
 
 -- Hashed keys of names (64 bits, signed). A full pass writes them all, sorted, as pages of pairs:
@@ -282,6 +387,76 @@ CREATE TABLE word_of (
     entity_id INTEGER NOT NULL,
     PRIMARY KEY (word_id, letters, entity_id)
 ) WITHOUT ROWID;
+
+-- The words of what memories say, and of that alone, for recall by exact words. It holds no text of its
+-- own: who deletes gives the words again (see store/memories.py).
+CREATE VIRTUAL TABLE memory_words USING fts5 (
+    words, content = '', tokenize = "unicode61 remove_diacritics 2"
+);
+
+-- Where texts and names lie in the space of one embedding model. While one is changed for another there
+-- are two spaces; 'space' in meta is the one that serves. A code is the signs of a vector's numbers, a
+-- bit each: all codes are read to find what is near, and vectors of what is near alone. Ids of codes grow
+-- in writing order, so that whoever has read all can read on from there.
+CREATE TABLE space (
+    id         INTEGER PRIMARY KEY AUTOINCREMENT,
+    model      TEXT NOT NULL UNIQUE,
+    dimensions INTEGER NOT NULL,
+    memories_through INTEGER NOT NULL DEFAULT 0,  -- up to that id each has its vector
+    names_through    INTEGER NOT NULL DEFAULT 0,
+    created_at TEXT NOT NULL
+);
+CREATE TABLE memory_code (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    space_id  INTEGER NOT NULL REFERENCES space(id) ON DELETE CASCADE,
+    memory_id INTEGER NOT NULL REFERENCES memory(id) ON DELETE CASCADE,
+    code      BLOB NOT NULL,
+    UNIQUE (space_id, memory_id)
+);
+CREATE INDEX memory_code_memory ON memory_code (memory_id);
+CREATE TABLE memory_vector (
+    id     INTEGER PRIMARY KEY REFERENCES memory_code(id) ON DELETE CASCADE,
+    vector BLOB NOT NULL                  -- half-precision floats, little endian, of length 1
+);
+CREATE TABLE name_code (
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    space_id  INTEGER NOT NULL REFERENCES space(id) ON DELETE CASCADE,
+    entity_id INTEGER NOT NULL REFERENCES entity(id) ON DELETE CASCADE,
+    code      BLOB NOT NULL,
+    UNIQUE (space_id, entity_id)
+);
+CREATE INDEX name_code_entity ON name_code (entity_id);
+CREATE TABLE name_vector (
+    id     INTEGER PRIMARY KEY REFERENCES name_code(id) ON DELETE CASCADE,
+    vector BLOB NOT NULL
+);
+
+-- The types and predicates that extraction may use; those of enfold are rows like a person's own.
+CREATE TABLE term (
+    kind        TEXT NOT NULL CHECK (kind IN ('type', 'predicate')),
+    name        TEXT NOT NULL,
+    description TEXT NOT NULL,
+    enabled     INTEGER NOT NULL DEFAULT 1,
+    PRIMARY KEY (kind, name)
+) WITHOUT ROWID;
+INSERT INTO term (kind, name, description) VALUES
+    ('type', 'person', 'A human being.'),
+    ('type', 'organization', 'A company, team, agency or other group of people.'),
+    ('type', 'project', 'A piece of work with a name and an end.'),
+    ('type', 'tool', 'A program or service that is used to get something done.'),
+    ('type', 'technology', 'A language, protocol, library, model or method.'),
+    ('type', 'agent', 'A program that acts and remembers by itself.'),
+    ('type', 'place', 'A location: a city, country, building, room.'),
+    ('type', 'event', 'Something that happens at a time: a meeting, a release, an outage.'),
+    ('type', 'concept', 'An idea or subject that none of the others fits.'),
+    ('predicate', 'uses', 'The subject makes use of the object.'),
+    ('predicate', 'depends_on', 'The subject can''t work without the object.'),
+    ('predicate', 'part_of', 'The subject belongs to the object as a piece of it.'),
+    ('predicate', 'created_by', 'The subject was made by the object.'),
+    ('predicate', 'works_on', 'The subject, a person or agent, works on the object.'),
+    ('predicate', 'works_at', 'The subject, a person, is employed by or a member of the object.'),
+    ('predicate', 'located_in', 'The subject lies or lives in the object, a place.'),
+    ('predicate', 'attended', 'The subject, a person, was at the object, an event.');
 
 CREATE TABLE run (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -318,7 +493,7 @@ CREATE VIEW mention_counted AS
 SELECT min(m.id) AS id, m.memory_id, e.canonical_id AS entity_id
 FROM mention m
 JOIN entity e ON e.id = m.asserted_id
-WHERE NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = m.memory_id)
+WHERE NOT EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = m.memory_id)
 GROUP BY m.memory_id, e.canonical_id;
 
 -- The same of facts. A fact of a thing with itself never counts. Facts between entities stand apart
@@ -330,7 +505,7 @@ FROM fact f
 JOIN entity s ON s.id = f.subject_id
 JOIN entity o ON o.id = f.object_id
 WHERE s.canonical_id <> o.canonical_id
-  AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = f.memory_id)
+  AND NOT EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = f.memory_id)
 GROUP BY f.memory_id, s.canonical_id, f.predicate, o.canonical_id;
 
 CREATE VIEW literal_counted AS
@@ -339,7 +514,7 @@ SELECT min(f.id) AS id, f.memory_id, s.canonical_id AS subject_id, f.predicate, 
 FROM fact f
 JOIN entity s ON s.id = f.subject_id
 WHERE f.literal IS NOT NULL
-  AND NOT EXISTS (SELECT 1 FROM stale x WHERE x.memory_id = f.memory_id)
+  AND NOT EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = f.memory_id)
 GROUP BY f.memory_id, s.canonical_id, f.predicate, f.literal;
 
 -- What each entity is called: its latest rename that is still in its cluster, else its own spelling.

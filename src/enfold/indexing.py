@@ -1,0 +1,201 @@
+"""Memories and names get their place in the space of an embedding model.
+
+An embedder runs outside every transaction: it may take its time, and nobody waits for it. What it
+gave is stored batch by batch, so that whoever is interrupted goes on from there, and nothing is
+placed twice in one space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from enfold.errors import Conflict, Unavailable
+from enfold.model import Indexed, Memory
+from enfold.ports import EVERY, Embedder, Located, Placed, Progress, Reader, Space, Store, Tx
+
+BATCH: Final = 256
+"""Texts that are placed and stored together: about a second's work of a small model."""
+
+NEAR: Final = 20
+"""Memories near to one that are looked at: enough that some are left that can be compared."""
+
+DROPPED: Final = 20_000
+"""Vectors of an old space that are deleted in one transaction, so that writers need not wait."""
+
+_BOTH: Final[tuple[Placed, Placed]] = ("memory", "name")
+_DOING: Final = {"memory": "placing memories", "name": "placing names"}
+
+
+def locate(store: Store, embedder: Embedder, query: str) -> Located:
+    """Where a query lies.
+
+    Raises:
+        Refused: ``other_embedder``.
+        Unavailable: a model that can't be reached, or does not answer.
+    """
+    check(store, embedder)
+    (vector,) = embedder.embed([query])
+    return Located(embedder.model, vector, embedder.anchor_floor)
+
+
+def check(store: Store, embedder: Embedder) -> None:
+    """See that a graph can be read and written with an embedder; nothing is asked of that.
+
+    Raises:
+        Refused: ``other_embedder``.
+    """
+    with store.read() as tx:
+        tx.vectors.space(embedder.model)
+
+
+def place(
+    store: Store,
+    embedder: Embedder,
+    *,
+    memories: Sequence[int] = (),
+    names: Sequence[int] = (),
+    progress: Progress | None = None,
+) -> Indexed:
+    """Place what has just been written: those of the memories and rows that have no vector yet.
+
+    An embedder that can't be reached leaves them for ``index``; the note says so.
+
+    Raises:
+        Refused: ``other_embedder``.
+    """
+    done: dict[Placed, int] = {"memory": 0, "name": 0}
+    check(store, embedder)
+    try:
+        space = _serving(store, embedder)
+        for what, ids in zip(_BOTH, (memories, names), strict=True):
+            for count in _fill(store, embedder, space, what, progress, ids=ids):
+                done[what] += count
+    except Unavailable as error:
+        note = f"Stored, but not placed by meaning: {error} “enfold index” places it later."
+        return Indexed(embedder.model, done["memory"], done["name"], note=note)
+    return Indexed(embedder.model, done["memory"], done["name"])
+
+
+def near(tx: Tx, memory: Memory, *, limit: int = NEAR) -> list[tuple[Memory, float]]:
+    """The active memories nearest to one that is placed, each with its cosine."""
+    space = tx.vectors.serving()
+    vector = tx.vectors.of(space, "memory", [memory.id]).get(memory.id) if space else None
+    if space is None or vector is None:
+        return []
+    reader = Reader(memory.sealed_for)
+    found = dict(tx.vectors.near_memories(space, vector, reader, limit=limit))
+    memories = tx.memories.many(list(found))
+    return [(memories[one], cosine) for one, cosine in found.items() if one in memories]
+
+
+def index(store: Store, embedder: Embedder, *, progress: Progress | None = None) -> Indexed:
+    """Place every memory and every name that has no vector yet.
+
+    Raises:
+        Refused: ``other_embedder``.
+        Unavailable: the embedder can't be reached; what was placed stays.
+    """
+    return _fill_both(store, embedder, _serving(store, embedder), progress)
+
+
+def reembed(store: Store, embedder: Embedder, *, progress: Progress | None = None) -> Indexed:
+    """Change over to another embedder. Its space is filled beside the one that serves, which goes
+    on being searched; then it takes its place, and the old one is deleted. Whoever is interrupted
+    calls it again, and it goes on.
+
+    Raises:
+        Unavailable: the embedder can't be reached; what was placed stays, and the old space serves.
+        Conflict: ``changed_meanwhile``: another call changed over to another embedder.
+    """
+    dimensions = embedder.dimensions
+    with store.write() as tx:
+        space = tx.vectors.open_space(embedder.model, dimensions)
+    done = _fill_both(store, embedder, space, progress)
+    with store.write() as tx:
+        _must_be_there(tx, space)
+        tx.vectors.serve(space)
+    _drop_others(store, progress)
+    return done
+
+
+def _serving(store: Store, embedder: Embedder) -> Space:
+    with store.read() as tx:
+        found = tx.vectors.space(embedder.model)
+    if found is not None:
+        return found
+    dimensions = embedder.dimensions  # some have to ask their model
+    with store.write() as tx:
+        tx.vectors.space(embedder.model)  # another writer may have been faster
+        return tx.vectors.open_space(embedder.model, dimensions)
+
+
+def _fill_both(
+    store: Store, embedder: Embedder, space: Space, progress: Progress | None
+) -> Indexed:
+    counts = {what: sum(_fill(store, embedder, space, what, progress)) for what in _BOTH}
+    with store.read() as tx:
+        waiting = tx.vectors.count_waiting(space, "memory", most=EVERY)
+    return Indexed(embedder.model, counts["memory"], counts["name"], waiting)
+
+
+def _fill(
+    store: Store,
+    embedder: Embedder,
+    space: Space,
+    what: Placed,
+    progress: Progress | None,
+    *,
+    ids: Sequence[int] | None = None,
+) -> Iterator[int]:
+    """Place what waits, batch by batch; how many of each batch were new."""
+    with store.read() as tx:
+        total = tx.vectors.count_waiting(space, what, most=EVERY) if ids is None else len(ids)
+    done = 0
+    for waiting in _batches(store, space, what, ids):
+        vectors = embedder.embed([text for _, text in waiting])
+        with store.write() as tx:
+            _must_be_there(tx, space)
+            added = tx.vectors.add(space, what, [one for one, _ in waiting], vectors)
+        yield added
+        done += len(waiting)
+        if progress is not None:
+            progress(_DOING[what], done, max(total, done))
+
+
+def _batches(
+    store: Store, space: Space, what: Placed, ids: Sequence[int] | None
+) -> Iterator[list[tuple[int, str]]]:
+    """What waits in a space, so many at a time; each batch is to be placed before the next."""
+    parts = None if ids is None else [ids[at : at + BATCH] for at in range(0, len(ids), BATCH)]
+    while parts is None or parts:
+        with store.read() as tx:
+            among = None if parts is None else parts.pop(0)
+            waiting = tx.vectors.waiting(space, what, ids=among, limit=BATCH)
+        if waiting:
+            yield waiting
+        elif parts is None:
+            return
+
+
+def _must_be_there(tx: Tx, space: Space) -> None:
+    if space not in tx.vectors.spaces():
+        raise Conflict(
+            "changed_meanwhile",
+            "Another call changed the graph over to another embedder meanwhile. Look which one is "
+            "set, then repeat.",
+        )
+
+
+def _drop_others(store: Store, progress: Progress | None) -> None:
+    """Delete the spaces that are searched no more."""
+    dropped = 0
+    while True:
+        with store.write() as tx:
+            serving = tx.vectors.serving()
+            others = [space for space in tx.vectors.spaces() if space != serving]
+            if not others:
+                return
+            dropped += tx.vectors.drop(others[0], limit=DROPPED)
+        if progress is not None:
+            progress("deleting the old space", dropped, 0)
