@@ -24,6 +24,7 @@ from typer.testing import CliRunner, Result
 import enfold
 from enfold.cli import exits, terminal
 from enfold.cli.commands import app
+from tests.told import told
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "dmetrics" / "memory.jsonl"
 VAULT = Path(__file__).parent / "data" / "vault"
@@ -288,7 +289,7 @@ def test_the_exit_code_and_the_error_say_what_is_wrong(
 def test_a_name_that_fits_several_entities_exits_6(graph: Path) -> None:
     with enfold.open("two.db") as made:
         for spelling in ("Mercury!", "Mercury"):
-            made.remember(f"about {spelling}", mentions=[spelling])
+            told(made, f"about {spelling}", mentions=[spelling])
     found = enfold_in("find", "mer-cury", "--db", "two.db", "--json")
     assert found.exit_code == 6
     assert json.loads(found.stdout)["result"] == "ambiguous"

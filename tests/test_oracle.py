@@ -328,7 +328,7 @@ class Graphs(RuleBasedStateMachine):
         if result is None:
             return
         going = self.oracle.may_delete(row)
-        edges = [e for e in self.oracle.edges if {e.first, e.second} & going]
+        edges = [e for e in self.oracle.open_edges() if {e.first, e.second} & going]
         assert result.mentions == sum(e.predicate is None for e in edges)
         assert result.facts == sum(e.predicate is not None for e in edges)
         self.oracle.delete(going)
