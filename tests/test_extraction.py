@@ -166,7 +166,7 @@ def test_german_nouns_are_no_names_for_their_capitals() -> None:
         ("we start Project Owl", "project"),
         ("he ran the Berlin Marathon", "event"),
         ("along the Baker Street", "place"),
-        ("we saw Olga", None),
+        ("we saw Olga", "person"),
     ],
 )
 def test_a_type_is_given_where_the_text_says_it(text: str, type: str | None) -> None:

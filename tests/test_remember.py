@@ -178,6 +178,22 @@ def test_the_names_the_graph_knows_are_found_in_every_text(graph: Graph, reader:
     assert entity(graph, "Grace Hopper").mentions == 2
 
 
+def test_texts_that_come_together_name_what_another_of_them_has_brought(
+    graph: Graph, reader: Reader
+) -> None:
+    reader.said["Grace works on Claude Code."] = said(NameInText("Claude Code", "tool"))
+    reader.said["The vault is called Zorro."] = said("Zorro")
+    texts = [
+        Text("claude-code needs Node, says zorro."),
+        Text("Grace works on Claude Code."),
+        Text("The vault is called Zorro.", sealed_for="a"),
+    ]
+    done = list(graph.remember_all(texts))
+    assert [one.minted for one in done] == [("claude-code",), ("Claude Code",), ()]
+    assert entity(graph, "claude-code").id == entity(graph, "Claude Code").id
+    assert (entity(graph, "Claude Code").mentions, entity(graph, "claude-code").type) == (2, "tool")
+
+
 def test_what_the_caller_gives_stands_and_the_text_is_not_read(
     graph: Graph, reader: Reader
 ) -> None:
@@ -199,7 +215,7 @@ def test_a_text_is_stored_whatever_fails_later_and_read_when_it_can_be(
     assert (stored(graph), graph.find("Ada").__class__) == (3, enfold.Unknown)
     reader.fault = None
     assert remember.read_waiting(graph._store, reader) == (3, 0)
-    assert entity(graph, "Ada").mentions == 1  # the other texts say nothing to this reader
+    assert entity(graph, "Ada").mentions == 3  # what one of them brings stands in the others
     assert remember.read_waiting(graph._store, reader) == (0, 0)
 
 

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 
 from enfold.errors import Invalid
 from enfold.names import Name
-from enfold.spotting import LENGTH, PIECES, WORDS, Spotted, Spotter, phrases
+from enfold.spotting import (
+    LENGTH,
+    PIECES,
+    WORDS,
+    Spotted,
+    Spotter,
+    joined_phrases,
+    phrases,
+)
 
 
 def spotted(names: list[str], text: str) -> list[str]:
@@ -175,3 +183,55 @@ def test_any_text_is_searched_and_what_is_found_stands_in_it(names: list[str], t
     plain = " ".join(normalized(text).split())
     for name in Spotter(enumerate(names)).spot(text):
         assert name.spelling in plain
+
+
+# ---- however the words are joined ----
+
+
+def joined(names: list[str], text: str) -> list[str]:
+    return [s.spelling for s in Spotter(enumerate(names), any_join=True).spot(text)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "found"),
+    [
+        ("Claude Code", "claude-code needs Node", ["claude-code"]),
+        ("Claude Code", "set CLAUDE_CODE to 1", ["CLAUDE_CODE"]),
+        ("claude-code", "Claude Code needs Node", ["Claude Code"]),
+        ("cpu_package", "the cpu-package is hot", ["cpu-package"]),
+        ("Claude Code", "claude-code-sdk and my-claude-code", []),
+        ("Claude Code", "src/claude-code/main.py", []),
+        ("claude-code", "claude-code-sdk", ["claude-code"]),  # as written, as without any_join
+        ("Claude Code", "claudecode", []),
+        ("GPT-4", "gpt 4 and GPT_4", ["gpt 4", "GPT_4"]),
+    ],
+)
+def test_words_may_be_joined_in_any_way(name: str, text: str, found: list[str]) -> None:
+    assert joined([name], text) == found
+
+
+def test_where_two_things_differ_in_how_they_are_joined_the_one_that_is_written_is_meant() -> None:
+    spotter = Spotter([(1, "Claude Code"), (2, "claude-code"), (3, "claude code")], any_join=True)
+    said = "Claude Code, claude-code and claude_code"
+    assert [s.ids for s in spotter.spot(said)] == [(1, 3), (2,), (1, 2, 3)]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(run, max_size=8), st.lists(run, max_size=4), st.data())
+def test_the_names_among_the_joined_runs_of_a_text_are_all_that_stand_in_it(
+    spellings: list[str], others: list[str], data: st.DataObject
+) -> None:
+    names = [name for spelling in [*spellings, *ODD] for name in _named(spelling)]
+    parts = data.draw(st.permutations(spellings + others))
+    text = data.draw(gap).join(parts)
+    for one, other in data.draw(st.lists(st.permutations([" ", "-", "_"]).map(lambda p: p[:2]))):
+        text = text.replace(one, other)
+    keys, merge_keys = set(phrases(text)), set(joined_phrases(text))
+    known = [
+        (row, name.spelling)
+        for row, name in enumerate(names)
+        if name.key in keys or (name.merge_key and name.merge_key in merge_keys)
+    ]
+    every = [(row, name.spelling) for row, name in enumerate(names)]
+    among, of_all = (list(Spotter(rows, any_join=True).spot(text)) for rows in (known, every))
+    assert [s.spelling for s in among] == [s.spelling for s in of_all]

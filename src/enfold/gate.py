@@ -230,4 +230,8 @@ def memories_of(tx: Tx, questions: Sequence[Question]) -> Known:
             found[agent, id] = memory.id
     numbers = {one: int(m[1]) for one in said if one not in found and (m := _ID.fullmatch(one[1]))}
     there = tx.memories.many(sorted(set(numbers.values())))
-    return found | {one: number for one, number in numbers.items() if number in there}
+    return found | {
+        one: number
+        for one, number in numbers.items()
+        if number in there and there[number].sealed_for in (None, one[0] or None)
+    }

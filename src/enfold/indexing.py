@@ -8,17 +8,25 @@ placed twice in one space.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
 
-from enfold.errors import Conflict, Unavailable
+from enfold.errors import Conflict, Error, Refused, Unavailable
 from enfold.model import Indexed, Memory
 from enfold.ports import EVERY, Embedder, Located, Placed, Progress, Reader, Space, Store, Tx
+
+if TYPE_CHECKING:
+    from numpy import float32
+    from numpy.typing import NDArray
 
 BATCH: Final = 256
 """Texts that are placed and stored together: about a second's work of a small model."""
 
 NEAR: Final = 20
 """Memories near to one that are looked at: enough that some are left that can be compared."""
+
+UNEVEN: Final = 0.01
+"""How far a vector's length may be from 1: what half precision leaves of it is nearer."""
 
 DROPPED: Final = 20_000
 """Vectors of an old space that are deleted in one transaction, so that writers need not wait."""
@@ -35,7 +43,7 @@ def locate(store: Store, embedder: Embedder, query: str) -> Located:
         Unavailable: a model that can't be reached, or does not answer.
     """
     check(store, embedder)
-    (vector,) = embedder.embed([query])
+    (vector,) = _embedded(embedder, [query])
     return Located(embedder.model, vector, embedder.anchor_floor)
 
 
@@ -59,10 +67,11 @@ def place(
 ) -> Indexed:
     """Place what has just been written: those of the memories and rows that have no vector yet.
 
-    An embedder that can't be reached leaves them for ``index``; the note says so.
+    What is written is written: an embedder that can't be reached, has other dimensions, or whose
+    space is changed for another meanwhile, leaves them for ``index``; the note says so.
 
     Raises:
-        Refused: ``other_embedder``.
+        Refused: ``other_embedder``, before anything is placed.
     """
     done: dict[Placed, int] = {"memory": 0, "name": 0}
     check(store, embedder)
@@ -71,7 +80,7 @@ def place(
         for what, ids in zip(_BOTH, (memories, names), strict=True):
             for count in _fill(store, embedder, space, what, progress, ids=ids):
                 done[what] += count
-    except Unavailable as error:
+    except (Unavailable, Refused, Conflict) as error:
         note = f"Stored, but not placed by meaning: {error} “enfold index” places it later."
         return Indexed(embedder.model, done["memory"], done["name"], note=note)
     return Indexed(embedder.model, done["memory"], done["name"])
@@ -115,8 +124,11 @@ def reembed(store: Store, embedder: Embedder, *, progress: Progress | None = Non
     with store.write() as tx:
         _must_be_there(tx, space)
         tx.vectors.serve(space)
+    late = _fill_both(store, embedder, space, None)  # what others wrote until it served
     _drop_others(store, progress)
-    return done
+    return replace(
+        late, memories=done.memories + late.memories, names=done.names + late.names
+    )
 
 
 def _serving(store: Store, embedder: Embedder) -> Space:
@@ -153,14 +165,59 @@ def _fill(
         total = tx.vectors.count_waiting(space, what, most=EVERY) if ids is None else len(ids)
     done = 0
     for waiting in _batches(store, space, what, ids):
-        vectors = embedder.embed([text for _, text in waiting])
+        vectors = _embedded(embedder, [text for _, text in waiting])
         with store.write() as tx:
             _must_be_there(tx, space)
-            added = tx.vectors.add(space, what, [one for one, _ in waiting], vectors)
+            same = _unchanged(tx, space, what, waiting)
+            added = tx.vectors.add(space, what, [waiting[at][0] for at in same], vectors[same])
         yield added
         done += len(waiting)
         if progress is not None:
             progress(_DOING[what], done, max(total, done))
+
+
+def _unchanged(
+    tx: Tx, space: Space, what: Placed, waiting: Sequence[tuple[int, str]]
+) -> list[int]:
+    """The places of those that still wait with the text they had: a restore while the embedder was
+    at it may have given their ids to other texts."""
+    now = dict(tx.vectors.waiting(space, what, ids=[one for one, _ in waiting], limit=len(waiting)))
+    return [at for at, (one, text) in enumerate(waiting) if now.get(one) == text]
+
+
+def _embedded(embedder: Embedder, texts: Sequence[str]) -> NDArray[float32]:
+    """A row of length 1 for each text, of any embedder: one that fails, or gives something else,
+    must not cost a text that is stored, nor stand among sound vectors.
+
+    Raises:
+        Unavailable: ``model_unavailable``, ``model_nonsense``.
+    """
+    import numpy
+
+    try:
+        vectors = numpy.asarray(embedder.embed(texts), numpy.float32)
+    except Error:
+        raise
+    except Exception as error:
+        raise Unavailable(
+            "model_unavailable",
+            f"The embedder {embedder.model} failed with {type(error).__name__}: {error}. Look at "
+            "it, or set another.",
+        ) from error
+    if vectors.ndim != 2 or len(vectors) != len(texts) or not _is_even(vectors):
+        raise Unavailable(
+            "model_nonsense",
+            f"The embedder {embedder.model} does not give one vector of length 1 for each text. "
+            "Look at it, or set another.",
+        )
+    return vectors
+
+
+def _is_even(vectors: NDArray[float32]) -> bool:
+    import numpy
+
+    with numpy.errstate(all="ignore"):
+        return bool((abs(numpy.linalg.norm(vectors, axis=1) - 1) <= UNEVEN).all())
 
 
 def _batches(

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from enfold.ports import Tx
-from enfold.spotting import Spotter, phrases
+from enfold.spotting import Spotter, joined_phrases, phrases
 
 BATCH: Final = 1_000
 """Texts by which it is told how many runs the rest have."""
@@ -25,10 +25,14 @@ automaton over all of them."""
 
 class Known:
     """The known names that may stand in texts, so that texts cost what they bring: 100 texts
-    took 4 s and 300 MiB in a graph of 300,000 names while every import read all of them."""
+    took 4 s and 300 MiB in a graph of 300,000 names while every import read all of them.
 
-    def __init__(self, tx: Tx, characters: int) -> None:
-        self._tx, self._characters = tx, characters
+    Args:
+        characters: how many the texts have together. any_join: see ``Spotter``.
+    """
+
+    def __init__(self, tx: Tx, characters: int, *, any_join: bool = False) -> None:
+        self._tx, self._characters, self._any_join = tx, characters, any_join
         self._few: bool | None = None
         self._every: Spotter | None = None
 
@@ -37,9 +41,10 @@ class Known:
         if self._few is None and texts:
             self._few = self._are_few(texts)
         if self._few or not texts:
-            return Spotter(sorted(set(self._looked_up(texts))))
+            return Spotter(sorted(set(self._looked_up(texts))), any_join=self._any_join)
         if self._every is None:
-            self._every = Spotter((row[0], row[1]) for row in self._tx.entities.spellings())
+            names = ((row[0], row[1]) for row in self._tx.entities.spellings())
+            self._every = Spotter(names, any_join=self._any_join)
         return self._every
 
     def _are_few(self, texts: Sequence[str]) -> bool:
@@ -50,17 +55,28 @@ class Known:
         return self._characters * runs < self._tx.entities.last() * RUNS_A_NAME
 
     def _looked_up(self, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
-        keys: set[str] = set()
-        for key in itertools.chain.from_iterable(map(phrases, texts)):
-            keys.add(key)
-            if len(keys) >= LOOKUPS:
-                yield from self._of_keys(keys)
-                keys = set()
-        yield from self._of_keys(keys)
+        yield from _each(texts, phrases, self._of_keys)
+        if self._any_join:
+            yield from _each(texts, joined_phrases, self._tx.entities.spelled_by_merge_key)
 
-    def _of_keys(self, keys: set[str]) -> Iterator[tuple[int, str]]:
-        for rows in self._tx.entities.rows(list(keys)).values():
+    def _of_keys(self, keys: Sequence[str]) -> Iterator[tuple[int, str]]:
+        for rows in self._tx.entities.rows(keys).values():
             yield from ((row.id, row.spelling) for row in rows)
+
+
+def _each(
+    texts: Sequence[str],
+    runs: Callable[[str], Iterator[str]],
+    look_up: Callable[[Sequence[str]], Iterable[tuple[int, str]]],
+) -> Iterator[tuple[int, str]]:
+    """(row, spelling) of what is found by the keys of the runs of texts, so many at a time."""
+    keys: set[str] = set()
+    for key in itertools.chain.from_iterable(map(runs, texts)):
+        keys.add(key)
+        if len(keys) >= LOOKUPS:
+            yield from look_up(list(keys))
+            keys = set()
+    yield from look_up(list(keys))
 
 
 def one_row(tx: Tx, ids: tuple[int, ...]) -> int | None:

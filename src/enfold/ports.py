@@ -224,6 +224,10 @@ class Entities(Protocol):
         """Every row of each identity key that has one, lowest sense first."""
         ...
 
+    def spelled_by_merge_key(self, keys: Sequence[str]) -> list[tuple[int, str]]:
+        """(id, spelling) of every row of these merge keys."""
+        ...
+
     def rows_by_id(self, ids: Sequence[int]) -> list[Row]: ...
     def rows_by_foreign_id(self, foreign_ids: Sequence[str]) -> dict[str, list[Row]]: ...
     def live(self, *, after: int = 0, limit: int = 100) -> list[Entity]:
@@ -953,7 +957,8 @@ class Vectors(Protocol):
 
     def spaces(self) -> list[Space]: ...
     def open_space(self, model: str, dimensions: int) -> Space:
-        """The space of a model, made where there is none; the first one of a graph serves."""
+        """The space of a model with so many dimensions, made where there is none; the first one of
+        a graph serves."""
         ...
 
     def serve(self, space: Space) -> None:

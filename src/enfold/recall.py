@@ -111,7 +111,7 @@ def recall(
     """
     asked, weights = checked(query), weights or Weights()
     reader = Reader(agent or None, None if kinds is None else checked_kinds(kinds))
-    limit = min(limit, MOST)
+    limit = max(0, min(limit, MOST))
     depth = max(DEPTH, 2 * limit)
     lies = _lies(tx, located)
     spotted = _spotted(tx, asked)
@@ -255,7 +255,7 @@ def _touched(tx: Tx, anchors: Sequence[Anchor], reader: Reader) -> dict[int, lis
 def _spotted(tx: Tx, asked: str) -> list[Spotted]:
     """The names in a query. Who asks may leave capitals out, which a text is not forgiven."""
     titled = re.sub(r"\b\w", lambda letter: letter.group().upper(), asked)
-    spotter = Known(tx, len(asked)).in_texts([asked])
+    spotter = Known(tx, len(asked), any_join=True).in_texts([asked])
     found = {spot.ids: spot for spot in spotter.spot(asked)}
     for spot in spotter.spot(titled):
         if spot.spelling.casefold() not in STOP_WORDS:

@@ -14,7 +14,7 @@ from typing import Final
 
 from enfold.errors import Invalid
 from enfold.model import UNKNOWN, Connection, Entity, Found, Link, Neighbour, Related, Step
-from enfold.ports import Tx
+from enfold.ports import EVERY, Tx
 
 MOST_MEMORIES: Final = 2_000
 MOST_FACTS: Final = 5_000
@@ -65,7 +65,7 @@ def related(
         Invalid: ``bad_hops``.
     """
     _must_be_hops(depth)
-    root = found.entity.canonical_id
+    root, limit = found.entity.canonical_id, max(0, min(limit, EVERY - 1))
     near = _around(tx, root, agent, far=False)
     ways = {one: _Way((), near.links.get(one, []), near.shared.get(one, 0)) for one in near.others}
     wanted = None if type is not None else max(limit + 1, FAR_ENTITIES)

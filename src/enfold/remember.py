@@ -21,6 +21,7 @@ from enfold.linking import Linked
 from enfold.model import Extracted, Kind, Memory, NameInText, Remembered, Term, Text
 from enfold.names import Name, clean, normalized
 from enfold.ports import Extractor, NewMemory, Progress, Store, Tx
+from enfold.spotting import Spotter
 
 BATCH: Final = 100
 """Texts that are stored, read and placed together."""
@@ -307,6 +308,7 @@ def _read(
         known = spotted(tx, memories)
         terms = [term for term in tx.terms.all() if term.enabled]
     found, failed = _extracted(memories, known, terms, extractor)
+    known = _with_new(memories, known, found)
     with store.write() as tx:
         linked = _linked(tx, known, found, failed)
         rows = linking.linked([*given, *linked.values()])
@@ -336,7 +338,7 @@ def _linked(
 def spotted(tx: Tx, memories: Sequence[Memory]) -> dict[int, tuple[NameInText, ...]]:
     """The names of the graph that stand in each text, as written there."""
     texts = [memory.content for memory in memories]
-    spotter = Known(tx, sum(map(len, texts))).in_texts(texts)
+    spotter = Known(tx, sum(map(len, texts)), any_join=True).in_texts(texts)
     found: dict[int, tuple[NameInText, ...]] = {}
     for memory in memories:
         names: dict[str, NameInText] = {}
@@ -346,6 +348,31 @@ def spotted(tx: Tx, memories: Sequence[Memory]) -> dict[int, tuple[NameInText, .
                 names.setdefault(spot.spelling, NameInText(spot.spelling))
         found[memory.id] = tuple(names.values())
     return found
+
+
+def _with_new(
+    memories: Sequence[Memory],
+    known: dict[int, tuple[NameInText, ...]],
+    found: dict[int, Extracted],
+) -> dict[int, tuple[NameInText, ...]]:
+    """The known names of each text, with those that another of the texts has just brought: texts
+    that come together name what they would name if they came one by one, in either order. What a
+    sealed text brings stays with it."""
+    open_ = [memory.id for memory in memories if memory.sealed_for is None]
+    new = list(
+        {name.spelling: name for one in open_ if one in found for name in found[one].names}.values()
+    )
+    if len(memories) < 2 or not new:
+        return known
+    spotter = Spotter(((at, name.spelling) for at, name in enumerate(new)), any_join=True)
+    more: dict[int, tuple[NameInText, ...]] = {}
+    for memory in memories:
+        names = {name.spelling: name for name in known[memory.id]}
+        for spot in spotter.spot(memory.content):
+            if not spot.word:
+                names.setdefault(spot.spelling, NameInText(spot.spelling, new[spot.ids[0]].type))
+        more[memory.id] = tuple(names.values())
+    return more
 
 
 def _extracted(

@@ -14,6 +14,10 @@ says, the more exactly it has to be written:
   gives it a capital too (``Scrooge``, but no ``documentation``)
 - every other name (several words, ``GitHub``, ``cpu_package``, ``GPT-4``) is found in any case
 
+Asked to, a spotter takes it for one name however its words are joined, with blanks, hyphens or
+underscores: ``claude-code`` is ``Claude Code``, but not where it is a part of ``claude-code-sdk``.
+Where the text's own way of joining is a name as well, that one is meant.
+
 A name of more than ``WORDS`` words, ``PIECES`` pieces or ``LENGTH`` characters is looked for in no
 text, so that a text has a bounded number of runs that may be a name. Where a graph is large and the
 texts are few, ``phrases`` gives those runs, and a spotter over the names among them finds what one
@@ -34,7 +38,7 @@ from typing import Final
 
 from ahocorasick_rs import AhoCorasick, Implementation, MatchKind
 
-from enfold.names import bounded, folded, is_cjk, normalized
+from enfold.names import bounded, folded, is_cjk, letters_of, normalized
 
 WORDS: Final = 12
 PIECES: Final = 32
@@ -47,6 +51,7 @@ _SLICE: Final = 1 << 16
 
 _ASCII_PIECE: Final = re.compile(r"\w+|[^ ]")
 _JOINS: Final = "-/\\@:=&"
+_JOINED: Final = {ord("-"): " ", ord("_"): " "}
 _UNSPACED: Final = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"))
 """Thai and Lao, Burmese, Khmer: written, as Han and kana are, without blanks between words."""
 
@@ -85,11 +90,14 @@ class Spotter:
     Args:
         names: (row id, spelling); several rows may have one name. A million names take about
             5 s and 450 MB.
+        any_join: blanks, hyphens and underscores between words are alike.
     """
 
-    def __init__(self, names: Iterable[tuple[int, str]]) -> None:
+    def __init__(self, names: Iterable[tuple[int, str]], *, any_join: bool = False) -> None:
         at: dict[str, int] = {}
         patterns: list[str] = []
+        self._any_join = any_join
+        self._forms: dict[int, dict[str, tuple[int, ...]]] = {}
         self._ids: list[int | tuple[int, ...]] = []
         self._plain: list[str] = []
         self._how: list[Written] = []
@@ -98,12 +106,16 @@ class Spotter:
             pattern = folded(plain)
             if pattern.startswith("@"):
                 plain, pattern = plain[1:].lstrip(), pattern[1:].lstrip()
-            if not _is_sought(pattern):
+            if any_join:
+                written, pattern = pattern, pattern.translate(_JOINED)
+            if not _is_sought(pattern.replace(" ", "-") if any_join else pattern):
                 continue
             if (index := at.setdefault(pattern, len(patterns))) < len(patterns):
                 known = self._ids[index]
                 self._ids[index] = (*known, row_id) if isinstance(known, tuple) else (known, row_id)
                 self._how[index] = min(self._how[index], how_exactly(plain))
+                if any_join:
+                    self._note_form(index, written, row_id, known)
                 continue
             patterns.append(pattern)
             self._ids.append(row_id)
@@ -116,18 +128,31 @@ class Spotter:
             store_patterns=False,
         )
 
+    def _note_form(
+        self, index: int, written: str, row_id: int, known: int | tuple[int, ...]
+    ) -> None:
+        """Which rows have a name joined in one way, where it is joined in several."""
+        first = folded(self._plain[index])
+        if written == first and index not in self._forms:
+            return
+        forms = self._forms.setdefault(
+            index, {first: known if isinstance(known, tuple) else (known,)}
+        )
+        forms[written] = (*forms.get(written, ()), row_id)
+
     def spot(self, text: str) -> Iterator[Spotted]:
         """The names in a text, in the order in which they stand there."""
         plain = _one_line(text)
         low, places = _lowered(plain)
         for overlapping in _overlapping(self._names(plain, low, places)):
             for start, end, index in _longest_first(overlapping):
-                yield self._spotted(index, plain, places, start, end)
+                yield self._spotted(index, plain, low, places, start, end)
 
     def _names(self, plain: str, low: str, places: Sequence[int] | None) -> Iterator[_Place]:
         """Every name that stands alone, by its start."""
+        searched = low.translate(_JOINED) if self._any_join else low
         for first in range(0, len(low), _SLICE):
-            part = low[first : first + _SLICE + LENGTH]
+            part = searched[first : first + _SLICE + LENGTH]
             found = self._automaton.find_matches_as_indexes(part, overlapping=True)
             for start, end, index in sorted((first + a, first + b, i) for i, a, b in found):
                 within = start < first + _SLICE
@@ -135,9 +160,11 @@ class Spotter:
                     yield start, end, index
 
     def _spotted(
-        self, index: int, plain: str, places: Sequence[int] | None, start: int, end: int
+        self, index: int, plain: str, low: str, places: Sequence[int] | None, start: int, end: int
     ) -> Spotted:
         ids = self._ids[index]
+        if index in self._forms:
+            ids = self._forms[index].get(low[start:end], ids)
         written = _between(plain, places, start, end)
         word = self._how[index] is Written.EXACT and len(written) > 3
         return Spotted(ids if isinstance(ids, tuple) else (ids,), written, word)
@@ -146,12 +173,18 @@ class Spotter:
         self, index: int, plain: str, low: str, start: int, end: int, places: Sequence[int] | None
     ) -> bool:
         how = self._how[index]
-        if not _stands_alone(low, start, end, strict=how is Written.EXACT):
+        strict = how is Written.EXACT or (self._any_join and self._joined(index, low[start:end]))
+        if not _stands_alone(low, start, end, strict=strict):
             return False
         if how is Written.ANY_CASE:
             return True
         written = _between(plain, places, start, end)
         return written == self._plain[index] if how is Written.EXACT else written[0].isupper()
+
+    def _joined(self, index: int, written: str) -> bool:
+        """Whether a name is joined here in a way that no row of it is."""
+        forms = self._forms.get(index)
+        return written != folded(self._plain[index]) if forms is None else written not in forms
 
 
 def _overlapping(names: Iterable[_Place]) -> Iterator[list[_Place]]:
@@ -184,6 +217,17 @@ def _longest_first(names: list[_Place]) -> list[_Place]:
 
 def phrases(text: str) -> Iterator[str]:
     """The identity key of every run of a text that may be a name; some more than once."""
+    return map(bounded, _runs(text))
+
+
+def joined_phrases(text: str) -> Iterator[str]:
+    """The merge key of every run of several words that may be a name, however they are joined."""
+    for run in _runs(text):
+        if " " in run or "-" in run or "_" in run:
+            yield bounded(letters_of(run))
+
+
+def _runs(text: str) -> Iterator[str]:
     low, _ = _lowered(_one_line(text))
     window: deque[tuple[int, bool]] = deque(maxlen=PIECES)
     for start, end, word in _pieces(low):
@@ -194,7 +238,7 @@ def phrases(text: str) -> Iterator[str]:
             if words > WORDS or end - first > LENGTH:
                 break
             if end - first > 1:
-                yield bounded(low[first:end])
+                yield low[first:end]
 
 
 def _is_sought(pattern: str) -> bool:

@@ -38,8 +38,8 @@ class _Taken:
     facts: int = 0
     minted: int = 0
     unlinked: int = 0
-    folds: int = 0
-    questions: int = 0
+    merge_ids: set[int] = field(default_factory=set)
+    conflict_ids: set[int] = field(default_factory=set)
     notes: dict[str, int] = field(default_factory=dict)
     aside: list[SetAside] = field(default_factory=list)
 
@@ -51,8 +51,8 @@ class _Taken:
         self.facts += one.facts
         self.minted += len(one.minted)
         self.unlinked += len(one.unlinked)
-        self.folds += len(one.merge_ids)
-        self.questions += len(one.conflict_ids)
+        self.merge_ids.update(one.merge_ids)
+        self.conflict_ids.update(one.conflict_ids)
         if one.note:
             self.notes[one.note] = self.notes.get(one.note, 0) + 1
 
@@ -193,7 +193,7 @@ def _tell(terminal: Terminal, done: list[Remembered], taken: _Taken) -> None:
         where = f"{piece.source}, line {piece.line}" if piece.line else piece.source
         terminal.line(text((f"{where}: ", "yellow"), render.sentence(piece.reason)), hang=2)
     render.more(terminal, len(taken.aside) - ASIDE_SHOWN, "--json")
-    if taken.questions:
+    if taken.conflict_ids:
         render.next_steps(terminal, ("enfold conflicts", "the questions"))
 
 
@@ -221,7 +221,8 @@ def _many(terminal: Terminal, taken: _Taken) -> None:
     terminal.receipt(
         f"{render.count(taken.memories, 'memory', 'memories')}{passages}, {taken.repeats:,} known "
         f"already: {_edges(taken.mentions, taken.facts)}, {taken.minted:,} new names, "
-        f"{taken.folds:,} folded, {taken.questions:,} asked, {len(taken.aside):,} set aside."
+        f"{len(taken.merge_ids):,} folded, {len(taken.conflict_ids):,} asked, "
+        f"{len(taken.aside):,} set aside."
     )
 
 

@@ -126,6 +126,13 @@ class Entities:
     def rows(self, keys: Sequence[str]) -> dict[str, list[Row]]:
         return self._rows("key", keys)
 
+    def spelled_by_merge_key(self, keys: Sequence[str]) -> list[tuple[int, str]]:
+        return self._sql.all(
+            f"""SELECT id, spelling FROM entity
+            WHERE merge_key <> '' AND merge_key IN {ID_LIST} ORDER BY id""",
+            ids=id_list(keys),
+        )
+
     def rows_by_id(self, ids: Sequence[int]) -> list[Row]:
         found = self._rows("id", ids)
         return [row for same in found.values() for row in same]

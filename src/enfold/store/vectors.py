@@ -79,12 +79,13 @@ class Vectors:
     def open_space(self, model: str, dimensions: int) -> Space:
         self._sql.run(
             """INSERT INTO space (model, dimensions, created_at)
-            VALUES (:model, :dimensions, :now) ON CONFLICT (model) DO NOTHING""",
+            VALUES (:model, :dimensions, :now) ON CONFLICT (model, dimensions) DO NOTHING""",
             model=model,
             dimensions=dimensions,
             now=self._sql.now,
         )
-        space = next(space for space in self.spaces() if space.model == model)
+        wanted = (model, dimensions)
+        space = next(one for one in self.spaces() if (one.model, one.dimensions) == wanted)
         if self.serving() is None:
             self.serve(space)
         return space
@@ -108,6 +109,12 @@ class Vectors:
         if dropped < limit:
             self._sql.run("DELETE FROM space WHERE id = :space", space=space.id)
             self._codes.forget(space)
+        else:
+            # Whoever takes it up again before the rest is gone has to look at all from the first.
+            self._sql.run(
+                "UPDATE space SET memories_through = 0, names_through = 0 WHERE id = :space",
+                space=space.id,
+            )
         return dropped
 
     # ---- what has a place, and what waits for one ----

@@ -468,14 +468,22 @@ def _own_type(run: Sequence[Shape]) -> str | None:
     if run[-1].kind is Kind.CAMEL and run[-1].word.endswith(("Con", "Conf")):
         return "event"
     if len(run) == 1:
-        return None
+        return "person" if _is_given(run) else None
     if head == "project":
         return "project"
     if last in words.ORGANIZATIONS or (head in words.ORGANIZATIONS and head in words.OF):
         return "organization"
     if last in words.EVENTS:
         return "event"
-    return "place" if last in words.PLACES or head in ("lake", "mount", "river") else None
+    if last in words.PLACES or head in ("lake", "mount", "river"):
+        return "place"
+    return "person" if _is_given(run) else None
+
+
+def _is_given(run: Sequence[Shape]) -> bool:
+    """Whether it reads as a person's name: a given name and what may follow one."""
+    plain = all(one.kind is Kind.CAPITAL for one in run)
+    return plain and len(run) <= 4 and run[0].low in words.GIVEN
 
 
 def _kind_behind(every: Sequence[Word], end: int) -> str | None:

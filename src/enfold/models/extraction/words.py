@@ -314,6 +314,46 @@ KIN: Final = frozenset(
 )
 """Words for a person, which a name may follow: ``my sister Clara``."""
 
+GIVEN: Final = frozenset(
+    "aaron abdul abigail ada adam adele adriana agnes ahmed aisha alan albert alessandro alex alexander "
+    "alexandra alfred ali alice alina alison amanda amelia amir amit amy ana anastasia andre andrea "
+    "andreas andrew andrzej angela anika anita anna anne annika anthony antoine antonio anya arjun arthur "
+    "astrid ayesha barbara beatrice ben benjamin bernard beth bianca bjorn boris brenda brian bridget "
+    "bruno camille carlos carmen carol caroline caspar catherine cecilia charles charlie chen chloe "
+    "chris christian christina christine christopher claire clara claudia clemens colin cynthia daniel "
+    "daniela david deborah deepak denise dennis diana diego dimitri dmitri dmitry dominik donald donna "
+    "dorothy edith eduardo edward eileen elena eleanor eli elias elisabeth elizabeth ella ellen emily "
+    "emma emre enrique eric erik erika ernest esther eugene eva evelyn fabian fatima felix fernando "
+    "fiona frances francesca francesco francis franz fred frederick friedrich gabriel gabriela "
+    "gareth gary george gerald gerhard giovanni giulia grace graham greg gregory greta guillaume gustav "
+    "hannah hans harold harriet harry hassan heather heinrich helen helena helga henri henry herbert "
+    "hiroshi hugo ibrahim ida igor ingrid irene irina isaac isabel isabella ivan jacob jacques james jan "
+    "jana jane janet janice jason javier jean jeanne jeff jeffrey jennifer jens jeremy jessica jim joan "
+    "joanna joao joe joel johann johanna john jonas jonathan jorge josé joseph josh joshua juan judith "
+    "julian julie jürgen karen karin karl katarzyna kate katherine kathleen katja keith kelly ken "
+    "kenji kenneth kevin kim klaus kofi konrad kristin krzysztof kumar kurt kyle lars laura lauren laurent "
+    "lea lena leo leon leonard leonardo leticia lewis liam lina linda lisa louis louise luca lucas lucia "
+    "lucy luis luisa luke magdalena magnus malik manuel marco marcus margaret margit maria marie marina "
+    "mario marion marta martha martin martina mary mateo mathias matthew matthias maurice maya megan "
+    "mehmet mei melanie melissa mia michael michelle miguel mikhail mila mohamed mohammed moritz mustafa "
+    "nadia nancy naomi natalia natalie natasha nathan nicholas nick nicolas nicole niels nikita niklas "
+    "nikolai nina noah noor nora norbert oleg olga oliver olivia omar oscar otto pablo paola patricia "
+    "patrick paul paula pauline pavel pedro peter petra philip philipp pierre piotr priya rachel rafael "
+    "raj rajesh ralph ramón rania raphael rashid raúl rebecca reinhard renata ricardo richard rita robert "
+    "roberta roberto roger roland ronald rosa rosemary ruth ryan sabine salma samantha samir samuel "
+    "sandra sanjay sara sarah satoshi sebastian sergei sergey sergio shirley siddharth sigrid silvia "
+    "simon simone sofia sonia sonja sophia sophie stefan stefanie stella stephanie stephen steve steven "
+    "stuart sunita susan susanne svetlana sylvia tamara tanja tanya tariq tatiana teresa theo theresa "
+    "thomas tim timothy tobias tomasz tomáš tony ulrich ursula valentina valerie vera veronica vijay "
+    "vikram viktor viktoria vincent vladimir walter wanda wei werner wilhelm william wolfgang xavier yan "
+    "yasmin yuki yuri yusuf yvonne zainab zofia zoe zoë "
+    "александр алексей анна андрей артём борис вера виктор владимир дарья дмитрий екатерина елена иван "
+    "ирина кирилл ксения максим мария михаил наталья никита николай ольга павел пётр сергей татьяна юрий "
+    "γιάννης ελένη μαρία νίκος".split()
+)
+"""Given names that are no word, place or product as well: what begins with one is a person. Written
+by hand; one that is missing costs a type, not a name."""
+
 ORGANIZATIONS: Final = frozenset(
     "inc ltd llc llp gmbh ag corp corporation company co plc bv nv sa sas sarl spa srl ab oy kg ug pty "
     "holdings limited foundation bank university universität université universidad universidade "

@@ -400,11 +400,12 @@ CREATE VIRTUAL TABLE memory_words USING fts5 (
 -- in writing order, so that whoever has read all can read on from there.
 CREATE TABLE space (
     id         INTEGER PRIMARY KEY AUTOINCREMENT,
-    model      TEXT NOT NULL UNIQUE,
+    model      TEXT NOT NULL,
     dimensions INTEGER NOT NULL,
     memories_through INTEGER NOT NULL DEFAULT 0,  -- up to that id each has its vector
     names_through    INTEGER NOT NULL DEFAULT 0,
-    created_at TEXT NOT NULL
+    created_at TEXT NOT NULL,
+    UNIQUE (model, dimensions)                -- of one model there may be several sizes
 );
 CREATE TABLE memory_code (
     id        INTEGER PRIMARY KEY AUTOINCREMENT,
