@@ -409,7 +409,7 @@ def test_every_table_and_view_is_in_the_reference() -> None:
 
 def test_every_name_of_the_python_interface_is_in_the_reference() -> None:
     page = REFERENCE / "python.md"
-    verbs = {name for name in vars(enfold.Graph) if not name.startswith("_")}
+    verbs = {name for name in dir(enfold.Graph) if not name.startswith("_")}
     assert set(first_cells(page, "Graph")) == verbs
     listed = [*first_cells(page, "Functions"), *first_cells(page, "Records and errors")]
     assert sorted({*listed, "Graph"}) == sorted(enfold.__all__)

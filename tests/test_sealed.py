@@ -206,7 +206,7 @@ def answer(verb: str, graph: Graph, who: str | None, folder: Path) -> str:
 
 
 def test_every_verb_that_reads_is_asked_here() -> None:
-    verbs = {name for name in vars(Graph) if not name.startswith("_")}
+    verbs = {name for name in dir(Graph) if not name.startswith("_")}
     assert verbs - WRITES == {verb.split(",")[0] for verb in READS} - WRITES
 
 
