@@ -26,6 +26,7 @@ from enfold.errors import Error, Invalid, NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
     from enfold.graph import Graph
+    from enfold.recall import Weights
     from enfold.settings import Settings
 
 LOOK: Final = "Look at a file, or at two names; nothing is written"
@@ -69,6 +70,14 @@ Actor = Annotated[
     str | None,
     typer.Option("--actor", metavar="NAME", help="Who decides, as recorded; else your user name."),
 ]
+Agent = Annotated[
+    str | None,
+    typer.Option(
+        "--agent",
+        metavar="NAME",
+        help="Who asks: sees and counts what is sealed for that agent, too; else the setting.",
+    ),
+]
 Limit = Annotated[
     int, typer.Option("--limit", "-n", metavar="N", min=1, max=MOST, help="How many to show.")
 ]
@@ -100,6 +109,18 @@ class Call:
         if settings.rules_module:
             _import_rules(settings.rules_module)
         return settings
+
+    def asking(self, named: str | None) -> str | None:
+        """The agent that asks: as named, else as set; None for nobody in particular."""
+        return named or self.settings.agent or None
+
+    @property
+    def weights(self) -> Weights:
+        """What the arms of recall weigh, as set."""
+        from enfold.recall import Weights
+
+        set_ = self.settings
+        return Weights(set_.weight_vector, set_.weight_keyword, set_.weight_entity)
 
     @property
     def path(self) -> str:
@@ -157,7 +178,9 @@ class Call:
         return {
             "model": asked,
             "extractor": extractor(set_.extractor, asked),
-            "embedder": embedder(set_.embedder, set_.embedder_url, set_.embedder_key),
+            "embedder": embedder(
+                set_.embedder, set_.embedder_url, set_.embedder_key, set_.model_timeout
+            ),
         }
 
     def _to_read(self) -> Graph:

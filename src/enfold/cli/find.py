@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from enfold.cli import exits, render
-from enfold.cli.app import ASK, MOST, Call, Limit, command
+from enfold.cli.app import ASK, MOST, Agent, Call, Limit, command
 from enfold.cli.render import text
 from enfold.cli.terminal import Line, Terminal
 from enfold.errors import Conflict, NotFound
@@ -33,15 +33,6 @@ if TYPE_CHECKING:
 
 Asked = Annotated[
     str, typer.Argument(metavar="NAME", help="A name as anyone spells it, or an id as id:12.")
-]
-
-Agent = Annotated[
-    str | None,
-    typer.Option(
-        "--agent",
-        metavar="NAME",
-        help="Who asks: counts what is sealed for that agent, too; else the setting.",
-    ),
 ]
 
 RESULTS: Final[dict[type, tuple[str, int]]] = {
@@ -231,7 +222,7 @@ def related(
     are never blended."""
     with call.graph() as graph:
         found = graph.related(
-            name, type=kind, limit=limit, depth=depth, agent=agent or call.settings.agent or None
+            name, type=kind, limit=limit, depth=depth, agent=call.asking(agent)
         )
     if call.terminal.as_json:
         call.terminal.document(found)
@@ -320,7 +311,7 @@ def path(
 
     Each step stands there with a memory that shows it."""
     with call.graph() as graph:
-        found = graph.path(left, right, max_depth=depth, agent=agent or call.settings.agent or None)
+        found = graph.path(left, right, max_depth=depth, agent=call.asking(agent))
     if call.terminal.as_json:
         call.terminal.document(found)
     else:

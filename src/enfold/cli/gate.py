@@ -54,18 +54,14 @@ def gate(
 
     Each question is recalled, and the places of its evidence are counted. The digest tells whether
     two runs returned the same memories in the same order: before and after upkeep, say."""
-    from enfold.recall import Weights
-
     floors = dict(_floor(one) for one in floor or ())
     wanted = _depths(depths, floors)
-    set_ = call.settings
-    weights = Weights(set_.weight_vector, set_.weight_keyword, set_.weight_entity)
     with call.graph() as graph, call.terminal.progress() as progress:
         found = graph.gate(
             questions,
             depths=wanted,
-            agent=set_.agent or None,
-            weights=weights,
+            agent=call.asking(None),
+            weights=call.weights,
             progress=progress,
         )
     below = found.below(floors)

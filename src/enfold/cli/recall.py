@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from enfold.cli import exits, render
-from enfold.cli.app import MEMORY, Call, command
+from enfold.cli.app import MEMORY, Agent, Call, command
 from enfold.cli.render import text
 from enfold.cli.terminal import Terminal, visible
 from enfold.errors import NotFound
@@ -36,14 +36,7 @@ def recall(
     query: Annotated[
         str, typer.Argument(metavar="QUESTION", help="What to look for, in your own words.")
     ],
-    agent: Annotated[
-        str | None,
-        typer.Option(
-            "--agent",
-            metavar="NAME",
-            help="Who asks, and sees what is sealed for it.",
-        ),
-    ] = None,
+    agent: Agent = None,
     kinds: Annotated[
         list[str] | None,
         typer.Option(
@@ -61,17 +54,13 @@ def recall(
 
     Each comes with why it is there. A question in an old spelling reaches all that is known of the
     thing. Finding nothing means unknown, never absent."""
-    from enfold.recall import Weights
-
-    set_ = call.settings
-    weights = Weights(set_.weight_vector, set_.weight_keyword, set_.weight_entity)
     with call.graph() as graph:
         found = graph.recall(
             query,
-            agent=agent or set_.agent or None,
+            agent=call.asking(agent),
             limit=limit,
             kinds=kinds or None,
-            weights=weights,
+            weights=call.weights,
         )
     if call.terminal.as_json:
         from enfold.graph import as_json

@@ -205,7 +205,7 @@ def conflicts(
     several entities does a name mean? The weightiest of each kind come first."""
     if kind not in (None, *KINDS):
         raise typer.BadParameter(f"{kind!r} is no kind of question; give one of: {_LISTED}.")
-    agent = call.settings.agent or None
+    agent = call.asking(None)
     with call.graph() as graph:
         asked = Asked(
             graph.conflicts(decided=decided, limit=limit) if kind in (None, ENTITY) else [],

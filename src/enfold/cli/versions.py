@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from enfold.cli import render
-from enfold.cli.app import MEMORY, MOST, Call, Limit, command
+from enfold.cli.app import MEMORY, MOST, Agent, Call, Limit, command
 from enfold.cli.render import text
 from enfold.cli.terminal import Line, Terminal
 
@@ -22,17 +22,14 @@ def history(
         int,
         typer.Argument(metavar="MEMORY", min=1, max=MOST, help="The id of any version of it."),
     ],
-    agent: Annotated[
-        str | None,
-        typer.Option("--agent", metavar="NAME", help="Who asks; else the setting."),
-    ] = None,
+    agent: Agent = None,
     limit: Limit = 50,
 ) -> None:
     """Show the versions of a memory, what replaced what, and why.
 
     The oldest comes first; of many, the latest are shown."""
     with call.graph() as graph:
-        versions = graph.history(memory_id, agent=agent or call.settings.agent or None)
+        versions = graph.history(memory_id, agent=call.asking(agent))
     if call.terminal.as_json:
         call.terminal.document(versions[-limit:])
         return
