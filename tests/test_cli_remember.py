@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import enfold
+from enfold.formats.texts import texts
 
 
 def run(*words: str, here: Path, given: str = "") -> subprocess.CompletedProcess[str]:
@@ -114,3 +116,101 @@ def test_a_text_that_is_a_path_can_be_meant_as_text(tmp_path: Path) -> None:
     (tmp_path / "notes").write_text("Inside.")
     run("remember", "--text", "notes", here=tmp_path)
     assert [m.content for m in memories(tmp_path)] == ["notes"]
+
+
+@pytest.mark.parametrize("given", ["", " ", "\u200b"])
+def test_a_blank_text_is_refused_and_never_the_folder_one_is_in(tmp_path: Path, given: str) -> None:
+    (tmp_path / "private.md").write_text("Not meant.")
+    done = run("remember", given, here=tmp_path)
+    assert done.returncode == 1
+    assert "blank" in done.stdout
+    assert memories(tmp_path) == []
+
+
+@pytest.mark.parametrize("slip", ["nots.md", "notes/", "deep/lines.jsonl"])
+def test_a_path_of_nothing_is_a_slip_and_no_text(tmp_path: Path, slip: str) -> None:
+    done = run("remember", slip, here=tmp_path)
+    assert done.returncode == 5
+    assert "--text" in done.stderr
+    told = document("remember", slip, "Ada sings.", here=tmp_path, code=1)
+    assert (told["memories"], len(told["aside"])) == (1, 1)
+    assert run("remember", "--text", slip, here=tmp_path).returncode == 0
+
+
+def test_what_is_no_file_in_a_folder_is_told_and_the_rest_is_taken(tmp_path: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    os.mkfifo(notes / "pipe.md")
+    (notes / "loop.md").symlink_to("loop.md")
+    (notes / "nul.md").write_bytes(b"{\0}")
+    (notes / "self").symlink_to("../notes")
+    (notes / "ada.md").write_text("Ada sings.")
+    told = document("remember", "notes", here=tmp_path, code=1)
+    assert told["memories"] == 1
+    assert sorted(Path(one["source"]).name for one in told["aside"]) == [
+        "loop.md",
+        "nul.md",
+        "pipe.md",
+    ]
+    assert run("remember", "notes/loop.md", here=tmp_path).returncode == 5
+
+
+def test_a_folder_that_can_not_be_entered_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "ada.md").write_text("Ada sings.")
+    scan = os.scandir
+
+    def closed(path: str | os.PathLike[str]) -> Any:
+        if Path(path).name == "closed":
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", closed)
+    found = list(texts(tmp_path, enfold.Text("", kind="")))
+    assert [type(one).__name__ for one in found] == ["Text", "SetAside"]
+    assert "Permission denied" in getattr(found[1], "reason", "")
+
+
+def test_files_whose_names_differ_in_what_is_not_shown_are_files_of_their_own(
+    tmp_path: Path,
+) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    for name in ("a b.md", "a  b.md", "c.md", "c\u200b.md", os.fsdecode(b"\xfe.md")):
+        (notes / name).write_text(f"The text of {len(name)} {name!r}.")
+    assert document("remember", "notes", here=tmp_path)["memories"] == 5
+    again = document("remember", "notes", here=tmp_path)
+    assert (again["memories"], again["repeats"]) == (0, 5)
+
+
+def test_an_id_that_is_given_for_a_file_is_its_id(tmp_path: Path) -> None:
+    for said in ("One.", "Two."):
+        (tmp_path / "a.md").write_text(said)
+        run("remember", "a.md", "--id", "mine", "--source", "book", here=tmp_path)
+    held = memories(tmp_path)
+    assert [(m.content, m.caller_id, m.source, m.follows_id) for m in held] == [
+        ("One.", None, "book", None),
+        ("Two.", "mine", "book", 1),
+    ]
+
+
+def test_one_id_is_not_given_to_many_texts(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.md").write_text("One.")
+    for words, given in ((["notes"], ""), (["-"], '"One."\n"Two."\n')):
+        done = run("remember", *words, "--id", "mine", here=tmp_path, given=given)
+        assert done.returncode == 5
+        assert "an id names one" in done.stderr
+    assert memories(tmp_path) == []
+
+
+def test_what_is_set_aside_says_where_it_stands(tmp_path: Path) -> None:
+    lines = ['"Ada sings."', '{"content": " "}', '"Bo paints."', '{"content": "x", "kind": "no"}']
+    (tmp_path / "a.jsonl").write_text("\n".join(lines))
+    told = document("remember", "a.jsonl", here=tmp_path, code=1)
+    assert [(one["source"], one["line"]) for one in told["aside"]] == [
+        ("a.jsonl", 2),
+        ("a.jsonl", 4),
+    ]

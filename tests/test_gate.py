@@ -191,6 +191,14 @@ def test_an_id_that_agents_share_leads_each_to_its_own_memory() -> None:
             }
 
 
+def test_an_id_of_what_is_sealed_for_another_is_no_id() -> None:
+    with enfold.open(":memory:", embedder=None) as graph:
+        secret = graph.remember("The key is 1234.", sealed_for="scout").memory.id
+        asked = [Question("a", (str(secret),), agent) for agent in ("scout", "other", None)]
+        with graph._store.read() as tx:
+            assert memories_of(tx, asked) == {("scout", str(secret)): secret}
+
+
 # ---- files ---------------------------------------------------------------------------------------
 
 

@@ -139,13 +139,90 @@ def test_a_space_begins_with_the_first_embedder_and_refuses_another(
     assert other.asked == []
 
 
-def test_vectors_of_another_length_are_refused(store: SqliteStore, embedder: FakeEmbedder) -> None:
+def test_vectors_of_another_length_are_refused_and_cost_no_text_that_is_stored(
+    store: SqliteStore, embedder: FakeEmbedder
+) -> None:
     indexing.place(store, embedder, memories=remember(store, "The kettle whistles."))
-    ids = remember(store, "Tea at five.")
+    ids, other = remember(store, "Tea at five."), FakeEmbedder(dimensions=64)
+    done = indexing.place(store, other, memories=ids)
+    assert done.memories == 0
+    assert done.note is not None
+    assert "64 dimensions" in done.note
     with pytest.raises(Refused) as refused:
-        indexing.place(store, FakeEmbedder(dimensions=64), memories=ids)
+        indexing.index(store, other)
     assert refused.value.code == "other_embedder"
-    assert "64 dimensions" in str(refused.value)
+
+
+def broken(how: str) -> Any:
+    """What an embedder gives that keeps to nothing."""
+    row = np.eye(1, 384, dtype=np.float32)
+    given = {
+        "nan": row * np.nan,
+        "inf": row * np.inf,
+        "zeros": row * 0,
+        "long": row * 7,
+        "none": None,
+        "few": row[:0],
+        "many": np.vstack([row, row]),
+        "flat": row[0],
+        "ragged": [[1.0], [1.0, 2.0]],
+        "words": [["a", "b"]],
+    }
+    return given[how]
+
+
+@pytest.mark.parametrize(
+    "how",
+    ["nan", "inf", "zeros", "long", "none", "few", "many", "flat", "ragged", "words", "raises"],
+)
+def test_an_embedder_that_gives_nonsense_or_fails_is_out_of_reach(
+    store: SqliteStore, embedder: FakeEmbedder, how: str
+) -> None:
+    class Broken(FakeEmbedder):
+        def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+            if how == "raises":
+                raise RuntimeError("no graphics card")
+            given: NDArray[float32] = broken(how)
+            return given
+
+    ids = remember(store, "The kettle whistles.")
+    done = indexing.place(store, Broken(), memories=ids)
+    assert done.memories == 0
+    assert done.note is not None
+    for call in (
+        lambda: indexing.index(store, Broken()),
+        lambda: indexing.locate(store, Broken(), "kettle"),
+    ):
+        with pytest.raises(Unavailable) as missed:
+            call()
+        wanted = "model_unavailable" if how == "raises" else ("model_nonsense", "model_unavailable")
+        assert missed.value.code in wanted
+    assert indexing.index(store, embedder).memories == 1
+    assert near(store, embedder, "kettle") == ids
+
+
+def test_a_text_that_got_the_id_of_another_meanwhile_does_not_get_its_place(
+    path: str, embedder: FakeEmbedder, tmp_path: Path
+) -> None:
+    store = open_store(path)
+    backup = store.backup(str(tmp_path / "before.db"))
+    ids = remember(store, "The kettle whistles.")
+
+    class Slow(FakeEmbedder):
+        def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+            if not self.asked:
+                store.restore(backup)
+                assert remember(store, "Tea at five.") == ids
+                with store.write() as tx:
+                    tx.vectors.open_space(self.model, self.dimensions)
+            return super().embed(texts)
+
+    slow = Slow()
+    assert indexing.index(store, slow).memories == 1
+    assert slow.asked == ["The kettle whistles.", "Tea at five."]
+    assert near(store, embedder, "kettle") == []
+    assert near(store, embedder, "tea") == ids
+    store.close()
 
 
 # ---- index ---------------------------------------------------------------------------------------
@@ -281,6 +358,36 @@ def test_a_change_over_that_another_call_overtook_says_so(
         indexing.reembed(store, Overtaken(model="other"))
     assert refused.value.code == "changed_meanwhile"
     assert len(near(store, third, "kettle")) == 1
+
+
+def test_a_space_that_was_half_deleted_is_filled_anew(
+    store: SqliteStore, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "DROPPED", 3)
+    ids = remember(store, *(f"kettle {number}" for number in range(7)))
+    mint(store, "Teapot")
+    indexing.index(store, embedder)
+
+    def stop(what: str, *_: int) -> None:
+        if what.startswith("deleting"):
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        indexing.reembed(store, FakeEmbedder(model="other"), progress=stop)
+    assert indexing.reembed(store, embedder).memories == 3
+    assert placed(store, embedder, ids) == set(ids)
+
+
+def test_a_model_is_changed_over_to_another_size_of_itself(
+    store: SqliteStore, embedder: FakeEmbedder
+) -> None:
+    ids = remember(store, "The kettle whistles.")
+    indexing.index(store, embedder)
+    smaller = FakeEmbedder(dimensions=64)
+    assert indexing.reembed(store, smaller).memories == 1
+    assert near(store, smaller, "kettle") == ids
+    with store.read() as tx:
+        assert [space.dimensions for space in tx.vectors.spaces()] == [64]
 
 
 def test_old_vectors_are_deleted_in_parts(

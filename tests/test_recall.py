@@ -134,6 +134,13 @@ def test_no_more_comes_than_is_asked_for(store: SqliteStore) -> None:
 # ---- the keyword arm -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("limit", [0, -1, -(10**30)])
+def test_where_none_are_asked_for_none_come(store: SqliteStore, limit: int) -> None:
+    remember(store, "The kettle whistles.")
+    with store.read() as tx:
+        assert recall(tx, "kettle", limit=limit).memories == ()
+
+
 def test_the_keyword_arm_abstains_where_no_word_is_known(store: SqliteStore) -> None:
     remember(store, "The kettle whistles.")
     found = ask(store, "what is it that you do?")

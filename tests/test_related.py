@@ -214,6 +214,13 @@ def test_the_limit_is_for_each_hop_and_a_cut_is_said(
         assert ask(tx, "ada", depth=2).truncated
 
 
+@pytest.mark.parametrize(("limit", "told"), [(-1, 0), (0, 0), (2**63 - 1, 1), (10**30, 1)])
+def test_any_limit_is_one(store: SqliteStore, limit: int, told: int) -> None:
+    with store.write() as tx:
+        remember(tx, *mint(tx, "Ada", "Bob"))
+        assert len(ask(tx, "ada", limit=limit).related) == told
+
+
 @pytest.mark.parametrize("depth", [0, -1, related.HOPS + 1])
 def test_hops_that_can_not_be_looked_at_are_refused(store: SqliteStore, depth: int) -> None:
     with store.write() as tx:

@@ -118,10 +118,11 @@ def test_nobody_learns_by_an_id_what_is_sealed_for_another(graph: Graph) -> None
     assert sealed.memory.caller_id == "1"
     for agent in (None, "b", "a\x1fa"):
         for text in ("The key is under the mat.", f"Another, of {agent}."):
-            done = graph.remember(text, caller_id=f"1 {text}", sealed_for=agent)
+            done = graph.remember(text, caller_id=f"1 {agent!r} {len(text)}", sealed_for=agent)
             assert not done.repeat
     assert not graph.remember("Another.", caller_id="1").repeat
-    assert not graph.remember("x", caller_id="1\x1fa").repeat
+    with pytest.raises(enfold.Invalid, match="control character"):
+        graph.remember("x", caller_id="1\x1fa")
     assert graph.remember("The key is under the mat.", caller_id="1", sealed_for="a").repeat
 
 
@@ -223,6 +224,27 @@ def test_a_name_that_can_be_none_costs_no_memory(graph: Graph, reader: Reader) -
     reader.said["x"] = said("Ada", "  ", "word " * 4_000, relations=[("Ada", "uses", " ")])
     done = graph.remember("x")
     assert (done.mentions, done.facts, done.minted) == (1, 0, ("Ada",))
+
+
+def test_a_name_of_the_callers_that_can_be_none_is_said(graph: Graph) -> None:
+    done = graph.remember("Ada met Bo.", mentions=["Ada", "  "])
+    assert (done.mentions, "Not linked" in (done.note or "")) == (1, True)
+
+
+def test_a_text_that_is_forgotten_before_its_call_is_done_is_said(
+    graph: Graph, reader: Reader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = reader.extract
+
+    def forgetting(*given: Any) -> list[Extracted]:
+        with graph._store.write() as tx:
+            tx.memories.delete(tx.memories.last())
+        return taken(*given)
+
+    monkeypatch.setattr(reader, "extract", forgetting)
+    with pytest.raises(enfold.ConflictError, match="forgotten"):
+        graph.remember("Ada sings.")
+    assert graph.check().clean
 
 
 def test_ten_thousand_names_in_one_text_are_linked(graph: Graph, reader: Reader) -> None:
@@ -471,3 +493,37 @@ def test_writers_of_one_new_name_at_one_moment_make_one_entity(tmp_path: Path) -
 
 def test_what_remember_gives_can_be_compared() -> None:
     assert Remembered.__dataclass_params__.frozen  # type: ignore[attr-defined]
+
+
+def test_ids_that_differ_in_their_blanks_are_two(graph: Graph) -> None:
+    graph.remember("One.", caller_id="a b")
+    assert not graph.remember("Two.", caller_id="a  b").repeat
+    assert graph.remember("Two.", caller_id="a  b").repeat
+
+
+@pytest.mark.parametrize("bad", ["a\0b", "a\x1fb", "a\ud800", "a" * 2_001])
+def test_an_id_that_can_not_be_stored_is_refused(graph: Graph, bad: str) -> None:
+    with pytest.raises(enfold.errors.Invalid) as told:
+        graph.remember("One.", caller_id=bad)
+    assert told.value.code == "bad_label"
+
+
+def test_long_texts_are_taken_few_at_a_time() -> None:
+    long = Text("a" * remember.CHARACTERS)
+    assert [len(one) for one in remember.batches([long, long, Text("b"), Text("c")])] == [1, 1, 2]
+
+
+def test_a_reader_that_answers_for_other_texts_than_it_was_given_loses_none(graph: Graph) -> None:
+    class Mute(Reader):
+        def extract(self, *_: Any) -> Any:
+            return self.answer
+
+        answer: Any = None
+
+    mute = Mute()
+    with enfold.open(":memory:", extractor=mute, embedder=None) as made:
+        for number, mute.answer in enumerate((None, [], [Extracted(), Extracted()], [None], 5)):
+            done = made.remember(f"Text {number}.")
+            assert "enfold index" in (done.note or "")
+        mute.answer = [Extracted()] * 5
+        assert made.index().read == 5

@@ -126,9 +126,7 @@ def reembed(store: Store, embedder: Embedder, *, progress: Progress | None = Non
         tx.vectors.serve(space)
     late = _fill_both(store, embedder, space, None)  # what others wrote until it served
     _drop_others(store, progress)
-    return replace(
-        late, memories=done.memories + late.memories, names=done.names + late.names
-    )
+    return replace(late, memories=done.memories + late.memories, names=done.names + late.names)
 
 
 def _serving(store: Store, embedder: Embedder) -> Space:
@@ -176,9 +174,7 @@ def _fill(
             progress(_DOING[what], done, max(total, done))
 
 
-def _unchanged(
-    tx: Tx, space: Space, what: Placed, waiting: Sequence[tuple[int, str]]
-) -> list[int]:
+def _unchanged(tx: Tx, space: Space, what: Placed, waiting: Sequence[tuple[int, str]]) -> list[int]:
     """The places of those that still wait with the text they had: a restore while the embedder was
     at it may have given their ids to other texts."""
     now = dict(tx.vectors.waiting(space, what, ids=[one for one, _ in waiting], limit=len(waiting)))

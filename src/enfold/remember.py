@@ -19,12 +19,15 @@ from enfold.errors import Conflict, Error, Invalid, NotFound
 from enfold.known import Known, one_row
 from enfold.linking import Linked
 from enfold.model import Extracted, Kind, Memory, NameInText, Remembered, Term, Text
-from enfold.names import Name, clean, normalized
+from enfold.names import clean, normalized
 from enfold.ports import Extractor, NewMemory, Progress, Store, Tx
 from enfold.spotting import Spotter
 
 BATCH: Final = 100
 """Texts that are stored, read and placed together."""
+
+CHARACTERS: Final = 1_000_000
+"""Characters after which a batch is full: a hundred documents of the longest would be gigabytes."""
 
 LONGEST: Final = 20_000
 """Characters of a memory that is no document: about ten pages, of which recall could show nothing
@@ -36,6 +39,9 @@ LONGEST_DOCUMENT: Final = 50_000_000
 LABEL: Final = 200
 """Characters of an area, a topic, an agent, a title, a source tag."""
 
+WHY: Final = 500
+"""Characters that are kept of why a text could not be read."""
+
 SOURCE: Final = 2_000
 """Characters of a source and of a caller's id."""
 
@@ -43,6 +49,7 @@ TAG: Final = "remember"
 
 _SLICE: Final = 10_000
 _HALF: Final = re.compile("[\ud800-\udfff]")
+_UNSTORABLE: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +116,7 @@ def checked(text: Text) -> Text:
         sealed_for=_label("agent it is sealed for", text.sealed_for, LABEL),
         source_tag=_label("source tag", text.source_tag, LABEL),
         source=_label("source", text.source, SOURCE),
-        caller_id=_label("caller's id", text.caller_id, SOURCE),
+        caller_id=_id(text.caller_id),
         created_at=_moment(text.created_at),
     )
 
@@ -145,6 +152,20 @@ def _label(name: str, written: str | None, most: int) -> str | None:
     if len(label) > most:
         raise Invalid("bad_label", f"The {name} has more than {most:,} characters; shorten it.")
     return label or None
+
+
+def _id(written: str | None) -> str | None:
+    """A caller's id as it is stored: as given, since two that differ in their blanks are two."""
+    if written is None or not clean(written):
+        return None
+    if len(written) > SOURCE:
+        raise Invalid("bad_label", f"The caller's id has more than {SOURCE:,} characters.")
+    if _UNSTORABLE.search(written):
+        raise Invalid(
+            "bad_label",
+            "The caller's id holds a control character or half of a surrogate pair; leave it away.",
+        )
+    return written
 
 
 def store(
@@ -271,7 +292,20 @@ def read(store: Store, stored: Sequence[Stored], extractor: Extractor | None) ->
     """
     new = [one for one in stored if not one.repeat]
     wanted = [part for one in new if one.text.is_read for part in one.parts]
-    return _read(store, wanted, [one.linked for one in new], extractor)
+    # A document may have thousands of passages, and others wait for the lock.
+    slices = [wanted[at : at + BATCH] for at in range(0, len(wanted), BATCH)] or [[]]
+    given = [one.linked for one in new]
+    done = [_read(store, slices[0], given, extractor)]
+    done += [_read(store, some, [], extractor) for some in slices[1:]]
+    return Read(
+        {memory: one for part in done for memory, one in part.linked.items()},
+        {memory: why for part in done for memory, why in part.failed.items()},
+        resolve.Spoken(
+            tuple(pair for part in done for pair in part.spoken.folds),
+            tuple(pair for part in done for pair in part.spoken.asked),
+            sum(part.spoken.left for part in done),
+        ),
+    )
 
 
 def read_stored(store: Store, ids: Sequence[int], extractor: Extractor | None) -> Read:
@@ -312,8 +346,6 @@ def _read(
     with store.write() as tx:
         linked = _linked(tx, known, found, failed)
         rows = linking.linked([*given, *linked.values()])
-        for key in sorted({Name(name).key for name in rows.minted}):
-            linking.take_up(tx, key)
     return Read(linked, failed, resolve.speak(store, rows.rows))
 
 
@@ -390,14 +422,14 @@ def _extracted(
             [known.get(memory.id, ()) for memory in memories],
             terms,
         )
+        both = list(zip(memories, found, strict=True))
+        return (
+            {memory.id: one for memory, one in both if one.failed is None},
+            {memory.id: one.failed[:WHY] for memory, one in both if one.failed is not None},
+        )
     except Exception as error:  # the texts are stored; no fault of a reader may cost one
         why = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
-        return {}, dict.fromkeys((memory.id for memory in memories), why[:LABEL])
-    both = list(zip(memories, found, strict=True))
-    return (
-        {memory.id: one for memory, one in both if one.failed is None},
-        {memory.id: one.failed[:LABEL] for memory, one in both if one.failed is not None},
-    )
+        return {}, dict.fromkeys((memory.id for memory in memories), why[:WHY])
 
 
 # ---- what is told -------------------------------------------------------------------------------
@@ -443,9 +475,14 @@ def _told(
     parts = [read.linked[part] for part in one.parts if part in read.linked]
     done = linking.linked([one.linked, *parts])
     why = next((read.failed[part] for part in one.parts if part in read.failed), None)
-    unread = why and f"Stored, but not read: {why} “enfold index” reads it later."
-    notes = [] if one.repeat else list(filter(None, (unread, more)))
     new = set(done.rows)
+    notes = [f"Not linked: {said}" for said in one.linked.refused]
+    if why is not None:
+        notes.append(f"Stored, but not read: {why} “enfold index” reads it later.")
+    if new and read.spoken.left:
+        notes.append("The rules speak about its new names in the next pass: “enfold resolve”.")
+    if more is not None and not one.repeat:
+        notes.append(more)
     return Remembered(
         memory,
         repeat=one.repeat,
@@ -481,12 +518,14 @@ def forget(tx: Tx, memory_id: int) -> None:
 
 
 def batches(texts: Iterable[Text], size: int = BATCH) -> Iterator[list[Text]]:
-    """Texts in their order, so many at a time."""
+    """Texts in their order, so many at a time, and fewer of those that are long."""
     held: list[Text] = []
+    characters = 0
     for text in texts:
         held.append(text)
-        if len(held) == size:
+        characters += len(text.content)
+        if len(held) == size or characters >= CHARACTERS:
             yield held
-            held = []
+            held, characters = [], 0
     if held:
         yield held

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -146,27 +146,48 @@ def remember(
 
 
 def _texts(given: list[str], like: Text, as_text: bool, taken: _Taken) -> Iterator[Text]:
+    from dataclasses import replace
+
+    from enfold.errors import Invalid
     from enfold.formats.texts import texts
     from enfold.model import Kind, SetAside
 
     for one in given:
-        if one != "-" and (as_text or not _is_path(one)):
-            from dataclasses import replace
-
-            yield replace(like, content=one, kind=like.kind or Kind.FACT)
-            continue
-        for read in texts(one, like):
-            if isinstance(read, SetAside):
-                taken.aside.append(read)
-            else:
-                yield read
+        try:
+            if one != "-" and (as_text or not _is_path(one)):
+                yield replace(like, content=one, kind=like.kind or Kind.FACT)
+                continue
+            for read in texts(one, like):
+                if isinstance(read, SetAside):
+                    taken.aside.append(read)
+                else:
+                    yield read
+        except Invalid as error:  # of several, the others are taken
+            if len(given) == 1:
+                raise
+            taken.aside.append(SetAside(one, 0, str(error), ""))
 
 
 def _is_path(given: str) -> bool:
+    """Whether it is the path of something; what reads as the path of a file of text, and there is
+    none, is a slip of the pen, which nobody wants remembered."""
+    from enfold.errors import Invalid
+    from enfold.formats.texts import LINES, PROSE
+
+    if not given.strip():
+        return False  # an empty path is the folder one is in
     try:
-        return Path(given).exists()
+        if os.path.lexists(given):
+            return True
     except (OSError, ValueError):  # too long for a name, or a NUL in it
         return False
+    named = given.lower().endswith((*PROSE, *LINES)) or given.endswith(os.sep)
+    if not named or len(given.split()) > 1:
+        return False
+    raise Invalid(
+        "no_such_file",
+        f"There is no {given}. Check the path, or say --text to remember that as a text.",
+    )
 
 
 def _remembered(

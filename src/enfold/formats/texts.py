@@ -11,6 +11,8 @@ predicate and object), read.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +22,7 @@ from enfold.errors import Invalid
 from enfold.formats.source import STDIN, Source, opened
 from enfold.formats.values import Value, as_line, in_lines
 from enfold.model import Kind, NameInText, RelationInText, SetAside, Text
-from enfold.remember import LONGEST, LONGEST_DOCUMENT
+from enfold.remember import LONGEST, LONGEST_DOCUMENT, SOURCE, checked
 
 PROSE: Final = (".md", ".markdown", ".mdx", ".txt", ".text", ".rst", ".adoc", ".org")
 LINES: Final = (".jsonl", ".ndjson")
@@ -50,15 +52,20 @@ def texts(path: str | os.PathLike[str], like: Text) -> Iterator[Text | SetAside]
             a document, and a line a fact.
 
     Raises:
-        Invalid: ``no_such_file``, ``no_texts``, or it can't be read.
+        Invalid: ``no_such_file``, ``no_texts``, ``one_id``, or it can't be read.
     """
     where = Path(STDIN if os.fspath(path) == "-" else path)
     if not where.is_dir():
         yield from _file(where, like)
         return
+    if like.caller_id is not None:
+        raise _one_id(str(where))
     found = False
     for file in _files(where):
         found = True
+        if isinstance(file, SetAside):
+            yield file
+            continue
         try:
             yield from _file(file, like)
         except Invalid as error:
@@ -68,12 +75,31 @@ def texts(path: str | os.PathLike[str], like: Text) -> Iterator[Text | SetAside]
         raise Invalid("no_texts", f"{where} holds no file of text (a name with {ends}).")
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    for here, folders, names in os.walk(folder):
+def _one_id(name: str) -> Invalid:
+    return Invalid(
+        "one_id",
+        f"{name} holds texts, and an id names one of them. Give lines an id each, as their "
+        '"id"; files are known by their paths.',
+    )
+
+
+def _files(folder: Path) -> Iterator[Path | SetAside]:
+    """The files of text in a folder, and what can't be: a folder that can't be entered, a name
+    that is no file, such as a pipe that nobody may ever write to."""
+    closed: list[OSError] = []
+    for here, folders, names in os.walk(folder, onerror=closed.append):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
-            if name.lower().endswith((*PROSE, *LINES)) and not name.startswith("."):
-                yield Path(here) / name
+            if not name.lower().endswith((*PROSE, *LINES)) or name.startswith("."):
+                continue
+            file = Path(here) / name
+            if file.exists() and not file.is_file():
+                yield SetAside(str(file), 0, "It is no file but a pipe, socket or device.", "")
+            else:
+                yield file
+    for error in closed:
+        why = error.strerror or type(error).__name__
+        yield SetAside(str(error.filename), 0, f"The folder can't be read: {why}.", "")
 
 
 def _file(where: Path, like: Text) -> Iterator[Text | SetAside]:
@@ -81,13 +107,22 @@ def _file(where: Path, like: Text) -> Iterator[Text | SetAside]:
         if _in_lines(where, source):
             yield from _lines(source, like)
         else:
-            yield _document(where, source, like)
+            yield from _fit(str(where), 0, _document(where, source, like), "")
 
 
 def _in_lines(where: Path, source: Source) -> bool:
     if str(where) == STDIN:
-        return source.head.lstrip()[:1] in (b"{", b'"')
+        first = source.head.lstrip().partition(b"\n")[0]
+        return first.startswith(b'{"') or _is_string(first)
     return where.name.lower().endswith(LINES)
+
+
+def _is_string(line: bytes) -> bool:
+    """Whether a line is a JSON string: prose may begin with a quote as well."""
+    try:
+        return isinstance(json.loads(line), str)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _document(where: Path, source: Source, like: Text) -> Text:
@@ -96,20 +131,45 @@ def _document(where: Path, source: Source, like: Text) -> Text:
     if str(where) == STDIN:
         kind = like.kind or (Kind.FACT if len(content) <= LONGEST else Kind.DOCUMENT)
         return _like(like, {"content": content.strip("\n"), "kind": kind})
-    place = where.resolve()
-    known = {"source": str(where), "caller_id": f"file:{place.as_posix()}"}
+    known = {
+        "source": like.source or str(where),
+        "caller_id": like.caller_id or _id_of(where.resolve()),
+    }
     return _like(like, {"content": content, "kind": like.kind or Kind.DOCUMENT} | known)
 
 
+def _id_of(place: Path) -> str:
+    """What a file is known by. A path that is too long for an id, or that can't be written as one,
+    by its digest: two files under one id would each be taken for a change of the other."""
+    known = f"file:{place.as_posix()}"
+    if known.isprintable() and len(known) <= SOURCE:
+        return known
+    return f"file:{hashlib.blake2b(os.fsencode(place), digest_size=16).hexdigest()}"
+
+
 def _lines(source: Source, like: Text) -> Iterator[Text | SetAside]:
+    if like.caller_id is not None:
+        raise _one_id(source.name)
     for value in in_lines(source, _is_text):
         if isinstance(value, SetAside):
             yield value
             continue
         try:
-            yield _text(value.data, like)
+            text = _text(value.data, like)
         except Invalid as error:
             yield SetAside(source.name, value.line, str(error), _shown(value))
+            continue
+        yield from _fit(source.name, value.line, text, _shown(value))
+
+
+def _fit(name: str, line: int, text: Text, shown: str) -> Iterator[Text | SetAside]:
+    """The text, if it can be stored: where it comes from is known here, and not later on."""
+    try:
+        checked(text)
+    except Invalid as error:
+        yield SetAside(name, line, str(error), shown)
+        return
+    yield text
 
 
 def _is_text(data: Any) -> bool:

@@ -11,7 +11,7 @@ from enfold import beliefs, indexing, terms
 from enfold import gate as gates
 from enfold import recall as recollect
 from enfold import remember as memories
-from enfold.errors import Error, Refused, Unavailable
+from enfold.errors import Conflict, Error, Refused, Unavailable
 from enfold.formats import questions
 from enfold.graph.base import Opened
 from enfold.model import (
@@ -66,7 +66,8 @@ class Texts(Opened):
 
         Raises:
             Invalid: a blank or too long text, a bad kind or label.
-            Conflict: ``caller_id_taken``: another text has that id.
+            Conflict: ``caller_id_taken``: another text has that id. ``changed_meanwhile``: another
+                call forgot it meanwhile.
         """
         text = Text(
             content,
@@ -85,7 +86,13 @@ class Texts(Opened):
             facts=tuple(RelationInText(*fact) for fact in facts),
             read=read,
         )
-        return self._remember([text], None)[0]
+        done = self._remember([text], None)
+        if not done:
+            raise Conflict(
+                "changed_meanwhile",
+                "The text was stored, and forgotten by another call before this one was done.",
+            )
+        return done[0]
 
     def remember_all(
         self,
