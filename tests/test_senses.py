@@ -374,3 +374,17 @@ def test_a_command_keeps_two_of_one_name(tmp_path: Path) -> None:
     found = enfold.scan(file, trust_ids=True)
     assert found.entities == 2
     assert enfold.scan(file).entities == 1
+
+
+def test_a_text_that_names_two_things_of_one_name_waits_for_an_answer() -> None:
+    graph = graph_of(
+        THEME,
+        PLUGIN,
+        EntityRecord(3, "Ada", "person", ("Ada installed Zen.", "Zen was slow for Ada.")),
+    )
+    (question,) = graph.name_questions()
+    assert (question.name, question.waiting) == ("Zen", 2)
+    assert [e.mentions for e in graph.entities() if e.name == "Zen"] == [1, 2]
+    graph.decide(question.id, "keep_existing", candidate_id=question.candidates[1].id)
+    assert [e.mentions for e in graph.entities() if e.name == "Zen"] == [1, 4]
+    assert graph.check().clean

@@ -79,9 +79,13 @@ def _each(
     yield from look_up(list(keys))
 
 
+def roots_of(tx: Tx, ids: tuple[int, ...]) -> set[int]:
+    """The entities that the rows of a name lead to."""
+    return set(tx.entities.roots(ids).values())
+
+
 def one_row(tx: Tx, ids: tuple[int, ...]) -> int | None:
     """The row of a name in a text; None where it fits several entities: linked to none."""
     if len(ids) == 1:
         return ids[0]
-    rows = tx.entities.many(ids)
-    return min(ids) if len({row.canonical_id for row in rows.values()}) == 1 else None
+    return min(ids) if len(roots_of(tx, ids)) == 1 else None

@@ -137,6 +137,13 @@ def _row_of(tx: Tx, memory: Memory, name: Name, done: Linked, source_tag: str | 
     return entity.id
 
 
+def wait(tx: Tx, memory_id: int, name: Name, *, fits: int) -> None:
+    """Keep a name of a text that fits several entities, and ask which one is meant. Where that was
+    answered it is linked when the transaction is committed."""
+    tx.unlinked.add([NewUnlinked(memory_id, name.key, name.spelling, name.type)])
+    _asked(tx, name.key, name.spelling, fits)
+
+
 def _asked(tx: Tx, key: str, name: str, fits: int, sealed_for: str | None = None) -> list[int]:
     """Ask which entity a name means; nothing where that is asked, or a sealed memory would show."""
     if sealed_for is not None:

@@ -6,11 +6,13 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from enfold import linking
 from enfold.intake.run import BATCH, Run
-from enfold.known import Known, one_row
+from enfold.known import Known, one_row, roots_of
 from enfold.model import Memory, Mention
+from enfold.names import Name
 from enfold.ports import Tx
-from enfold.spotting import Spotter
+from enfold.spotting import Spotted, Spotter
 
 ORDINARY: Final = 10
 """A name that is a word in lower case is taken as the word where it stands in more texts of an
@@ -61,9 +63,19 @@ def _others(
     seen = {mention.asserted_id for mention in known}
     for spotted in spotter.spot(memory.content):
         row_id = one_row(tx, spotted.ids)
-        if row_id is not None and row_id not in seen:
+        if row_id is None and not spotted.word:
+            _wait(tx, memory, known, spotted)
+        elif row_id is not None and row_id not in seen:
             seen.add(row_id)
             yield (memory.id, row_id, spotted.spelling), spotted.word
+
+
+def _wait(tx: Tx, memory: Memory, known: Sequence[Mention], spotted: Spotted) -> None:
+    """A name that fits several entities waits; but a text that is about one of them means that one
+    by its name."""
+    roots = roots_of(tx, spotted.ids)
+    if roots.isdisjoint(mention.entity_id for mention in known):
+        linking.wait(tx, memory.id, Name.of(spotted.spelling), fits=len(roots))
 
 
 class _Words:
