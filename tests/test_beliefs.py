@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+import enfold
 from enfold import beliefs
 from enfold.beliefs import Belief, BeliefReport, Judgement
 from enfold.check import check as invariants
@@ -664,3 +665,56 @@ def test_the_command_tells_a_sealed_memory_to_its_agent_alone(
     assert "A secret." in run("4", "--agent", "bob")[1]
     monkeypatch.setenv("ENFOLD_AGENT", "bob")
     assert "A secret." in run("4")[1]
+
+
+# ---- forgetting ---------------------------------------------------------------------------------
+
+
+def contradicting(graph: enfold.Graph) -> tuple[int, int, int]:
+    """Two memories and the question about them."""
+    one = graph.remember("The budget is 5k.", read=False).memory.id
+    other = graph.remember("The budget is 7k.", read=False).memory.id
+    with graph._store.write() as tx:
+        asked = tx.questions.ask_memory(other, one, asked_by="test", score=0.9, reason="Budgets.")
+    assert asked is not None
+    return one, other, asked
+
+
+@pytest.mark.parametrize("answer", ["keep_new", "keep_existing"])
+def test_what_holds_in_place_of_another_is_not_forgotten_alone(answer: str) -> None:
+    with enfold.open(":memory:", embedder=None) as graph:
+        one, other, asked = contradicting(graph)
+        graph.decide(asked, answer)
+        holds, gone = (other, one) if answer == "keep_new" else (one, other)
+        with pytest.raises(enfold.Refused, match=f"reopen {asked}") as caught:
+            graph.forget(holds)
+        assert caught.value.code == "under_answer"
+        graph.reopen(asked)
+        graph.forget(holds)
+        assert graph.history(gone)[0].memory.status == "active"
+
+
+def test_a_merged_text_is_not_forgotten_without_what_it_stands_for() -> None:
+    with enfold.open(":memory:", embedder=None) as graph:
+        one, other, asked = contradicting(graph)
+        done = graph.decide(asked, "merge", content="The budget is 5k, and 7k from May.")
+        made = done.made_id  # type: ignore[union-attr]
+        assert made is not None
+        with pytest.raises(enfold.Refused, match="forget both"):
+            graph.forget(made)
+        graph.forget(made, one, other)
+        assert graph.summary().memories == 0
+        assert graph.check().clean
+
+
+def test_a_version_in_the_middle_goes_without_parting_the_others() -> None:
+    with enfold.open(":memory:", embedder=None) as graph:
+        ids = [
+            graph.remember(f"# A\n\n{n}\n\n# B\n\n{n}", kind="document", caller_id="d").memory.id
+            for n in range(3)
+        ]
+        graph.forget(ids[1])
+        assert [v.memory.id for v in graph.history(ids[0])] == [ids[0], ids[2]]
+        passage = graph.remember("# A\n\nx\n\n# B\n\ny", kind="document").passages[0]
+        with pytest.raises(enfold.Refused, match="passage of document"):
+            graph.forget(passage)

@@ -13,7 +13,7 @@ its passages are compared with nothing, nor is a long text: it says many things,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -446,6 +446,44 @@ def _must_hold(tx: Tx, question: MemoryQuestion, holder: Memory) -> None:
     )
 
 
+# ---- forgetting ---------------------------------------------------------------------------------
+
+
+def must_not_carry(tx: Tx, memory: Memory, *, going: Collection[int]) -> None:
+    """That a memory does not hold in place of another by an answer: with it, what the other was
+    replaced by would be gone, and the answer that could be taken back.
+
+    Args:
+        going: memories that go with it.
+
+    Raises:
+        Refused: ``under_answer``.
+    """
+    if memory.status != "active":
+        return
+    for question in (*tx.questions.about([memory.id]), *tx.questions.that_made(memory.id)):
+        for other in (question.queued, question.candidate):
+            replaced = _instead(question, other.id) == memory.id
+            if replaced and other.status != "active" and other.id not in going:
+                raise Refused(
+                    "under_answer",
+                    f"Memory {memory.id} holds in place of memory {other.id}, by the answer to "
+                    f"question {question.id}. Take that back first (enfold reopen {question.id}), "
+                    "or forget both.",
+                    memory_id=other.id,
+                    conflict_id=question.id,
+                )
+
+
+def bridge(tx: Tx, memory_id: int) -> None:
+    """What follows a memory follows the one before it, which is not lost from its versions."""
+    versions = tx.memories.versions(memory_id)
+    before = next((one.follows_id for one in versions if one.id == memory_id), None)
+    for one in versions:
+        if one.follows_id == memory_id:
+            tx.memories.follow(one.id, before)
+
+
 # ---- versions -----------------------------------------------------------------------------------
 
 
@@ -459,14 +497,15 @@ def history(tx: Tx, memory_id: int, *, agent: str | None = None) -> list[Version
         NotFound: ``no_memory``.
     """
     memory = tx.memories.get(memory_id)
-    if memory is None or not _may_see(memory, agent):
+    if memory is None or not may_see(memory, agent):
         raise NotFound("no_memory", f"There is no memory {memory_id}.")
-    versions = [one for one in tx.memories.versions(memory_id) if _may_see(one, agent)]
+    versions = [one for one in tx.memories.versions(memory_id) if may_see(one, agent)]
     questions = tx.questions.about([one.id for one in versions])
     return [_replaced(one, versions, questions) for one in versions]
 
 
-def _may_see(memory: Memory, agent: str | None) -> bool:
+def may_see(memory: Memory, agent: str | None) -> bool:
+    """Whether it is sealed for nobody else."""
     return memory.sealed_for is None or memory.sealed_for == agent
 
 

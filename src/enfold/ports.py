@@ -488,6 +488,10 @@ class Questions(Protocol):
         """Every question about one of these memories, answered or not, by id."""
         ...
 
+    def that_made(self, memory_id: int) -> list[MemoryQuestion]:
+        """Those whose answer wrote the memory."""
+        ...
+
     def memories(
         self, *, decided: bool = False, limit: int = 1000, agent: str | None = None
     ) -> list[MemoryQuestion]:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Final
 
-from enfold import linking, passages, resolve
+from enfold import beliefs, linking, passages, resolve
 from enfold.beliefs import BeliefReport
-from enfold.errors import Conflict, Error, Invalid, NotFound
+from enfold.errors import Conflict, Error, Invalid, NotFound, Refused
 from enfold.known import Known, one_row
 from enfold.linking import Linked
 from enfold.model import Extracted, Kind, Memory, NameInText, Remembered, Term, Text
@@ -506,15 +506,33 @@ def _told(
 # ---- forgetting ---------------------------------------------------------------------------------
 
 
-def forget(tx: Tx, memory_id: int) -> None:
-    """Delete a memory with its passages, mentions and facts; entities stay.
+def forget(tx: Tx, memory_ids: Sequence[int], *, agent: str | None = None) -> None:
+    """Delete memories with their passages, mentions and facts; entities stay. What followed one of
+    them as its next version follows the one before.
+
+    Args:
+        agent: who asks; what is sealed for another is none that it knows.
 
     Raises:
         NotFound: ``no_memory``.
+        Refused: ``under_answer``: it holds in place of another by an answer; that has to be taken
+            back first, or the other forgotten as well. ``part_of_document``: it is a passage.
     """
-    if tx.memories.get(memory_id) is None:
-        raise NotFound("no_memory", f"There is no memory {memory_id}.")
-    tx.memories.delete(memory_id)
+    for memory_id in dict.fromkeys(memory_ids):
+        memory = tx.memories.get(memory_id)
+        if memory is None or not beliefs.may_see(memory, agent):
+            raise NotFound("no_memory", f"There is no memory {memory_id}.")
+        if memory.document_id is not None:
+            raise Refused(
+                "part_of_document",
+                f"Memory {memory_id} is a passage of document {memory.document_id}, which holds "
+                "its text. Forget the document, and remember it anew without the passage.",
+                document_id=memory.document_id,
+            )
+        beliefs.must_not_carry(tx, memory, going=memory_ids)
+    for memory_id in dict.fromkeys(memory_ids):
+        beliefs.bridge(tx, memory_id)
+        tx.memories.delete(memory_id)
 
 
 def batches(texts: Iterable[Text], size: int = BATCH) -> Iterator[list[Text]]:

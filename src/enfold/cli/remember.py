@@ -277,7 +277,7 @@ def forget(
     what = f"{len(memory_ids)} memories" if many else f"memory {memory_ids[0]}"
     with call.graph(write=True) as graph:
         call.confirm(f"Delete {what} with mentions and facts?", yes=yes)
-        graph.forget(*memory_ids)
+        graph.forget(*memory_ids, agent=call.asking(None))
     if call.terminal.as_json:
         call.terminal.document({"memory_ids": memory_ids, "forgotten": True})
     else:

@@ -251,16 +251,19 @@ class Texts(Opened):
         with self._store.read() as tx:
             return beliefs.history(tx, memory_id, agent=agent)
 
-    def forget(self, *memory_ids: int) -> None:
+    def forget(self, *memory_ids: int, agent: str | None = None) -> None:
         """Delete memories with their mentions and facts, all or none; entities stay, and a document
         goes with its passages.
 
+        Args:
+            agent: who asks; what is sealed for another is none that it knows.
+
         Raises:
             NotFound: ``no_memory``.
+            Refused: ``under_answer``, ``part_of_document``: see ``remember.forget``.
         """
         with self._store.write() as tx:
-            for memory_id in memory_ids:
-                memories.forget(tx, memory_id)
+            memories.forget(tx, memory_ids, agent=agent)
 
     def vocabulary(self) -> list[Term]:
         """The types and predicates that extraction may use, those turned off included."""

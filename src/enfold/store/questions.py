@@ -140,6 +140,9 @@ class Questions:
             UNION SELECT id FROM conflict WHERE candidate_memory_id IN {ID_LIST})"""
         return self._of_memories(which, "c.id", EVERY, ids=id_list(memory_ids))
 
+    def that_made(self, memory_id: int) -> list[MemoryQuestion]:
+        return self._of_memories("c.made_memory_id = :made", "c.id", EVERY, made=memory_id)
+
     def memories(
         self, *, decided: bool = False, limit: int = 1000, agent: str | None = None
     ) -> list[MemoryQuestion]:
