@@ -468,7 +468,9 @@ def test_an_answer_that_a_later_one_rests_on_is_taken_back_after_that(
     question = contradiction(store)
     before = state(store)
     decide(store, question, answer, content)
-    (later,) = put(store, "Ada runs Postgres 16.")
+    with store.read() as tx:
+        (holds,) = (m.content for m, _, _ in tx.memories.all() if m.status == "active")
+    (later,) = put(store, f"Indeed: {holds}")
     check(store, Judge("identical"), later)
     with refused("replaced_since"):
         reopen(store, question)
@@ -617,7 +619,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     store = open_store("enfold.db")
     decide(store, contradiction(store), Answer.KEEP_NEW)
-    (third,) = put(store, "Ada runs Postgres\x1b[2J 15, I said.")
+    (third,) = put(store, "Ada runs Postgres\x1b[J 15, I said.")
     check(store, Judge("identical"), third)
     put(store, "A secret.", sealed_for="bob")
     store.close()
@@ -665,6 +667,35 @@ def test_the_command_tells_a_sealed_memory_to_its_agent_alone(
     assert "A secret." in run("4", "--agent", "bob")[1]
     monkeypatch.setenv("ENFOLD_AGENT", "bob")
     assert "A secret." in run("4")[1]
+
+
+# ---- what a model says is held to the texts -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "replaced"),
+    [
+        ("The budget is 5k.", "We have a budget of 5k.", True),
+        ("The budget is 5k.", "The budget is 50k.", False),
+        ("Call at 9:30.", "Call at 9:45.", False),
+        ("Ada uses Odin.", "Ada does not use Odin.", False),
+        ("Ada doesn’t use Odin.", "Ada never uses Odin.", True),
+        ("他去了北京", "他没去北京", False),
+    ],
+)
+def test_what_a_model_calls_the_same_replaces_only_what_agrees(
+    store: SqliteStore, old: str, new: str, replaced: bool
+) -> None:
+    first, later = put(store, old, new)
+    report = check(store, Judge("identical"), later)
+    assert (report.replaced, len(report.conflict_ids)) == (
+        (first,) if replaced else (),
+        not replaced,
+    )
+    if not replaced:
+        with store.read() as tx:
+            (question,) = tx.questions.memories()
+        assert question.reason.startswith("The model says that they say the same, but")
 
 
 # ---- forgetting ---------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ its passages are compared with nothing, nor is a long text: it says many things,
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,7 +21,7 @@ from typing import Any, Final
 
 from enfold.errors import Error, Invalid, NotFound, Refused, Unavailable
 from enfold.model import Answer, Kind, Memory, MemoryQuestion
-from enfold.names import clean
+from enfold.names import clean, normalized
 from enfold.ports import Embedder, Model, NewMemory, Store, Tx
 from enfold.prompts import DATA, fenced
 
@@ -41,6 +42,12 @@ PATIENCE: Final = 3
 
 TAG: Final = "merge"
 """The source tag of a text that stands in place of two memories."""
+
+_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+_DENIAL: Final = re.compile(
+    r"\b(?:not|no|never|none|nobody|nothing|without|cannot|stopped|nicht|kein\w*|nie|pas|jamais|nunca|"
+    r"não|не|нет|никогда)\b|n['’]t\b|[不没沒无無非]|ない|ません"
+)
 
 Neighbours = Sequence[tuple[Memory, float]]
 """Memories, each with its cosine to the one they are near."""
@@ -110,6 +117,9 @@ class Version:
     at: str | None = None
 
 
+UNPLACED: Final = (
+    "It is not placed by its meaning, so nothing looked whether it contradicts what was there."
+)
 NO_MODEL: Final = (
     "No language model is set, so nothing looked whether it contradicts what was there."
 )
@@ -160,14 +170,15 @@ def check(
     model: Model | None,
     embedder: Embedder | None,
     memory_ids: Sequence[int],
-    neighbours_of: Callable[[Tx, Memory], Neighbours],
+    neighbours_of: Callable[[Tx, Memory], Neighbours | None],
 ) -> dict[int, BeliefReport]:
     """Check new memories, in order, against those that were there before them.
 
     A model that does not answer leaves them as they are; the note says so.
 
     Args:
-        neighbours_of: the active memories near to one, with their cosines.
+        neighbours_of: the active memories near to one, with their cosines; None where it has no
+            vector yet.
     """
     if model is None or embedder is None:
         return {memory_id: BeliefReport(note=NO_MODEL) for memory_id in memory_ids}
@@ -198,14 +209,17 @@ def _check(
     model: Model,
     embedder: Embedder,
     memory_id: int,
-    neighbours_of: Callable[[Tx, Memory], Neighbours],
+    neighbours_of: Callable[[Tx, Memory], Neighbours | None],
 ) -> BeliefReport:
     with store.read() as tx:
         memory = tx.memories.get(memory_id)
         if memory is None or not _is_judged(memory):
             return BeliefReport()
         known = _asked(tx, memory)
-        near = [one for one in neighbours_of(tx, memory) if one[0].id not in known]
+        around = neighbours_of(tx, memory)
+    if around is None:
+        return BeliefReport(note=UNPLACED)
+    near = [one for one in around if one[0].id not in known]
     found = weigh(model, memory, comparable(memory, near, embedder.belief_floor))
     if not found:
         return BeliefReport()
@@ -271,21 +285,33 @@ def settle(tx: Tx, beliefs: Sequence[Belief], *, asked_by: str) -> BeliefReport:
     for belief in sorted(beliefs, key=lambda one: one.judgement is not Judgement.IDENTICAL):
         if belief.judgement is Judgement.COMPLEMENTARY or not _still(tx, belief):
             continue
+        differs = _difference(belief) if belief.judgement is Judgement.IDENTICAL else None
         question_id = tx.questions.ask_memory(
             belief.memory.id,
             belief.other.id,
             asked_by=asked_by,
             score=belief.score,
-            reason=belief.reason,
+            reason=belief.reason if differs is None else f"{differs} {belief.reason}",
         )
         if question_id is None:
             continue
-        if belief.judgement is Judgement.CONTRADICTORY:
+        if belief.judgement is Judgement.CONTRADICTORY or differs is not None:
             asked.append(question_id)
             continue
         decide(tx, _question(tx, question_id), Answer.KEEP_NEW, content=None, actor=asked_by)
         replaced.append(belief.other.id)
     return BeliefReport(len(beliefs), tuple(replaced), tuple(asked))
+
+
+def _difference(belief: Belief) -> str | None:
+    """What parts two memories whatever the model says: numbers, or a denial in one of them. A model
+    takes 5k for 50k too easily to silence a memory unasked."""
+    mine, other = (normalized(one.content).casefold() for one in (belief.memory, belief.other))
+    if sorted(_NUMBER.findall(mine)) != sorted(_NUMBER.findall(other)):
+        return "The model says that they say the same, but their numbers differ."
+    if bool(_DENIAL.search(mine)) != bool(_DENIAL.search(other)):
+        return "The model says that they say the same, but one of them denies something."
+    return None
 
 
 def _still(tx: Tx, belief: Belief) -> bool:

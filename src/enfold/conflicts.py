@@ -145,10 +145,12 @@ def decide_any(
     actor: str | None = None,
     candidate_id: int | None = None,
     content: str | None = None,
+    agent: str | None = None,
 ) -> AnyDecided:
     """Answer a question of whatever kind.
 
     Args:
+        agent: who asks; a question about what is sealed for another is none that it knows.
         candidate_id: of a name the entity that is meant; else one of the question's own sides.
         content: the text of a ``merge`` of two memories, and of nothing else.
 
@@ -167,7 +169,7 @@ def decide_any(
             raise _no_text(answer)
         return homonyms.decide(tx, name, answer, candidate_id=candidate_id, actor=actor)
     if kind == "memory":
-        memory = _memory_question(tx, conflict_id)
+        memory = _memory_question(tx, conflict_id, agent)
         _must_be_unanswered(memory)
         if memory.moot:
             raise _moot_memory(memory)
@@ -197,8 +199,13 @@ def _no_text(answer: Answer) -> Invalid:
     )
 
 
-def reopen_any(tx: Tx, conflict_id: int, *, actor: str | None = None) -> AnyReopened:
+def reopen_any(
+    tx: Tx, conflict_id: int, *, actor: str | None = None, agent: str | None = None
+) -> AnyReopened:
     """Take an answer back, of whatever kind; the question is open again.
+
+    Args:
+        agent: see ``decide_any``.
 
     Raises:
         NotFound: ``no_conflict``.
@@ -210,7 +217,7 @@ def reopen_any(tx: Tx, conflict_id: int, *, actor: str | None = None) -> AnyReop
         _must_be_answered(name)
         return homonyms.reopen(tx, name)
     if kind == "memory":
-        memory = _memory_question(tx, conflict_id)
+        memory = _memory_question(tx, conflict_id, agent)
         _must_be_answered(memory)
         return beliefs.reopen(tx, memory, actor=actor)
     return reopen(tx, conflict_id, actor=actor)
@@ -355,10 +362,12 @@ def _name_question(tx: Tx, conflict_id: int) -> NameQuestion:
     return question
 
 
-def _memory_question(tx: Tx, conflict_id: int) -> MemoryQuestion:
+def _memory_question(tx: Tx, conflict_id: int, agent: str | None) -> MemoryQuestion:
     question = tx.questions.memory(conflict_id)
     if question is None:
         raise _missing(tx, conflict_id)
+    if not all(beliefs.may_see(one, agent) for one in (question.queued, question.candidate)):
+        raise NotFound("no_conflict", f"There is no question {conflict_id}.")
     return question
 
 

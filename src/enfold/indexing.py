@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from enfold.errors import Conflict, Error, Refused, Unavailable
-from enfold.model import Indexed, Memory
+from enfold.model import Indexed, Kind, Memory
 from enfold.ports import EVERY, Embedder, Located, Placed, Progress, Reader, Space, Store, Tx
 
 if TYPE_CHECKING:
@@ -86,13 +86,14 @@ def place(
     return Indexed(embedder.model, done["memory"], done["name"])
 
 
-def near(tx: Tx, memory: Memory, *, limit: int = NEAR) -> list[tuple[Memory, float]]:
-    """The active memories nearest to one that is placed, each with its cosine."""
+def near(tx: Tx, memory: Memory, *, limit: int = NEAR) -> list[tuple[Memory, float]] | None:
+    """The active memories nearest to one, each with its cosine, documents aside; None where it is
+    not placed."""
     space = tx.vectors.serving()
     vector = tx.vectors.of(space, "memory", [memory.id]).get(memory.id) if space else None
     if space is None or vector is None:
-        return []
-    reader = Reader(memory.sealed_for)
+        return None
+    reader = Reader(memory.sealed_for, tuple(kind for kind in Kind if kind != Kind.DOCUMENT))
     found = dict(tx.vectors.near_memories(space, vector, reader, limit=limit))
     memories = tx.memories.many(list(found))
     return [(memories[one], cosine) for one, cosine in found.items() if one in memories]

@@ -348,7 +348,9 @@ def decide(
     Of a name that fits several entities, keep_existing says which one texts mean by it, keep_new
     that it is another thing of that name, and keep_both leaves it open."""
     with call.graph(write=True) as graph:
-        done = graph.decide(question, answer, candidate_id=candidate, content=content)
+        done = graph.decide(
+            question, answer, candidate_id=candidate, content=content, agent=call.asking(None)
+        )
     terminal = call.terminal
     if terminal.as_json:
         terminal.document(done)
@@ -378,7 +380,7 @@ def reopen(call: Call, question: Question) -> None:
     What the answer folded is reverted, and what it kept apart is free again; memories are as they
     were, and what it linked to an entity by its name waits."""
     with call.graph(write=True) as graph:
-        one = graph.reopen(question)
+        one = graph.reopen(question, agent=call.asking(None))
     terminal = call.terminal
     if terminal.as_json:
         terminal.document(one)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from enfold import conflicts as queue
-from enfold import deferred
+from enfold import deferred, indexing
 from enfold import preview as previews
 from enfold import resolve as passes
 from enfold.errors import Invalid
@@ -120,12 +120,14 @@ class Settling(Opened):
         candidate_id: int | None = None,
         content: str | None = None,
         actor: str | None = None,
+        agent: str | None = None,
     ) -> queue.AnyDecided:
         """Answer a question: of two entities, two memories or a name.
 
         Args:
             candidate_id: of a name that fits several entities, the one that is meant.
             content: the text of a ``merge`` of two memories.
+            agent: who asks; what is sealed for another is none that it knows.
 
         Returns:
             What it was about: ``Decided`` of two entities, ``Chosen`` of a name, or the question
@@ -135,13 +137,15 @@ class Settling(Opened):
             NotFound: ``no_conflict``.
             Invalid: ``bad_answer``, ``choose_candidate``, ``not_its_candidate``,
                 ``merge_needs_text``.
-            Refused: ``already_answered``, ``moot``, ``rename_instead``.
+            Refused: ``already_answered``, ``moot``, ``rename_instead``; ``other_embedder``.
         """
         try:
             chosen = Answer(answer)
         except ValueError:
             known = ", ".join(a.value for a in Answer)
             raise Invalid("bad_answer", f"{answer!r} is no answer; give one of: {known}.") from None
+        if content is not None and self._embedder is not None:  # its text is to be placed
+            indexing.check(self._store, self._embedder)
         with self._store.write() as tx:
             done = queue.decide_any(
                 tx,
@@ -150,13 +154,19 @@ class Settling(Opened):
                 actor=actor or self._actor,
                 candidate_id=candidate_id,
                 content=content,
+                agent=agent,
             )
         if isinstance(done, MemoryQuestion) and done.made_id is not None:
             self._take_in(done.made_id)
         return done
 
-    def reopen(self, conflict_id: int, *, actor: str | None = None) -> queue.AnyReopened:
+    def reopen(
+        self, conflict_id: int, *, actor: str | None = None, agent: str | None = None
+    ) -> queue.AnyReopened:
         """Take an answer back: what it did is undone, and the question is pending again.
+
+        Args:
+            agent: who asks; what is sealed for another is none that it knows.
 
         Returns:
             The question about two entities or two memories; of a name ``Waiting``.
@@ -165,4 +175,4 @@ class Settling(Opened):
             NotFound: ``no_conflict``. Refused: ``not_answered``.
         """
         with self._store.write() as tx:
-            return queue.reopen_any(tx, conflict_id, actor=actor or self._actor)
+            return queue.reopen_any(tx, conflict_id, actor=actor or self._actor, agent=agent)
