@@ -46,6 +46,9 @@ FLOORS: Final = [n / 100 for n in range(20, 95, 5)]
 Rows = NDArray[float32]
 Table = list[dict[str, object]]
 
+CONFIRM: Final = 0.70
+"""The cosine at which it was tried whether vectors confirm what a rule asks about."""
+
 
 def spread(name: str, cosines: Sequence[float]) -> dict[str, object]:
     """One row of a table of distributions."""
@@ -279,7 +282,7 @@ def confirmation(model: Embedder) -> tuple[Table, Table, Table, Table]:
             }
         )
     by_set, by_rule = (
-        confirmed(model.confirm_floor, column, of, cosines, same)
+        confirmed(CONFIRM, column, of, cosines, same)
         for column, of in (("set", [one[0] for one in asked]), ("rule", [one[1] for one in asked]))
     )
     return distribution, floors, by_set, by_rule
@@ -569,7 +572,7 @@ def _anchors(model: Embedder) -> dict[str, Table]:
 
 
 def _confirmation(model: Embedder) -> dict[str, Table]:
-    at = f", at {model.confirm_floor:.2f}"
+    at = f", at {CONFIRM:.2f}"
     ways = ", by floor", f"{at}, by set", f"{at}, by rule"
     return titled("confirmation: two names that a rule asks about", confirmation(model), *ways)
 

@@ -28,7 +28,6 @@ class FakeEmbedder:
     model: str = "fake"
     dimensions: int = 384
     anchor_floor: float = 0.6
-    confirm_floor: float = 0.8
     belief_floor: float = 0.5
     fails_on: str | None = None
     same: dict[str, str] = field(default_factory=dict)

@@ -40,7 +40,7 @@ class Floor:
     belief_floor: float = 0.5
     model = "floor"
     dimensions = 1
-    anchor_floor = confirm_floor = 0.5
+    anchor_floor = 0.5
 
     def embed(self, texts: Sequence[str]) -> Any:
         raise AssertionError(texts)

@@ -185,8 +185,8 @@ def test_nothing_heavy_is_imported_before_a_text_is_placed() -> None:
 def test_the_floors_keep_what_belongs_together_and_leave_out_what_does_not() -> None:
     assert cosine("who maintains the billing portal?", "BillingPortal") >= MODEL.anchor_floor
     assert cosine("who maintains the billing portal?", "Frankfurt") < MODEL.anchor_floor
-    assert cosine("BillingPortal", "billing portal") >= MODEL.confirm_floor
-    assert cosine("BillingPortal", "Frankfurt") < MODEL.confirm_floor
+    assert cosine("BillingPortal", "billing portal") >= 0.7
+    assert cosine("BillingPortal", "Frankfurt") < 0.7
     moved, stayed = "Ada moved the worker to Postgres.", "Ada kept the worker on MySQL."
     assert cosine(moved, stayed) >= MODEL.belief_floor
     assert cosine(moved, "The office closes at seven.") < MODEL.belief_floor
@@ -275,8 +275,9 @@ def failure(endpoint: Embedder, texts: tuple[str, ...] = ("Ada", "Grace")) -> st
     """What it says where it can't: one sentence on what is wrong and one on what to do."""
     with pytest.raises(Unavailable) as caught:
         endpoint.embed(texts)
-    assert caught.value.code == "model_unavailable"
     said = str(caught.value)
+    nonsense = said.endswith("Look whether embedder names a model for embeddings there.")
+    assert caught.value.code == ("model_nonsense" if nonsense else "model_unavailable")
     assert said.startswith("The embedding model m at http://127.0.0.1:")
     chained = f"{caught.value!r} {caught.value.__cause__!r}"
     assert KEY not in said + chained
@@ -448,7 +449,6 @@ def test_an_endpoint_with_the_measured_model_has_its_floors(server: Server) -> N
     )
     endpoint = at(server)
     assert endpoint.anchor_floor == pytest.approx(MODEL.anchor_floor, abs=0.01)
-    assert endpoint.confirm_floor == pytest.approx(MODEL.confirm_floor, abs=0.01)
     assert endpoint.belief_floor == pytest.approx(MODEL.belief_floor, abs=0.01)
     assert len(server.asked) == 1
 
@@ -460,7 +460,7 @@ def test_a_model_that_places_all_texts_near_has_higher_floors(server: Server) ->
 
     server.answer = near
     endpoint = at(server)
-    assert 0.85 < endpoint.anchor_floor < endpoint.belief_floor < endpoint.confirm_floor < 1
+    assert 0.85 < endpoint.anchor_floor < endpoint.belief_floor < 1
     pair = endpoint.embed(["who maintains the billing portal?", "Frankfurt"])
     assert 0.8 < pair[0] @ pair[1] < endpoint.anchor_floor
 

@@ -499,9 +499,7 @@ class Questions(Protocol):
         memory that is sealed for another than the agent left out."""
         ...
 
-    def moot_memories(
-        self, *, limit: int = 1000, agent: str | None = None
-    ) -> list[MemoryQuestion]:
+    def moot_memories(self, *, limit: int = 1000, agent: str | None = None) -> list[MemoryQuestion]:
         """Open ones of which one memory does not hold any more; newest first."""
         ...
 
@@ -600,9 +598,7 @@ class Edges(Protocol):
         """Counted mentions that end at the entity now."""
         ...
 
-    def facts_of(
-        self, entity_id: int, *, limit: int = 100, agent: str | None = None
-    ) -> list[Fact]:
+    def facts_of(self, entity_id: int, *, limit: int = 100, agent: str | None = None) -> list[Fact]:
         """Counted facts that start or end at the entity now; ends are canonical ids."""
         ...
 
@@ -986,9 +982,7 @@ class Vectors(Protocol):
         memories, those that the reader may recall."""
         ...
 
-    def add(
-        self, space: Space, what: Placed, ids: Sequence[int], vectors: NDArray[float32]
-    ) -> int:
+    def add(self, space: Space, what: Placed, ids: Sequence[int], vectors: NDArray[float32]) -> int:
         """Store vectors of length 1; those that have one keep it, what is gone meanwhile is left
         out. How many were new."""
         ...
@@ -1265,11 +1259,6 @@ class Embedder(Protocol):
     @property
     def anchor_floor(self) -> float:
         """The cosine from which a name is near enough to a query to be an anchor."""
-        ...
-
-    @property
-    def confirm_floor(self) -> float:
-        """The cosine from which two names count as near where a rule asks about them."""
         ...
 
     @property

@@ -1,8 +1,9 @@
 """Memories that answer a query: by meaning, by exact words and by the things it names.
 
-Three arms rank memories, each on its own; a memory's score is the sum over the arms of
-weight / (60 + rank). The vector arm ranks by cosine, the keyword arm by BM25, the entity arm by the
-anchors that a memory mentions. An arm that has nothing to say abstains, and says why.
+Three arms rank memories, each on its own, and are joined by reciprocal rank fusion: a memory's
+score is the sum over the arms of weight / (60 + rank). The vector arm ranks by cosine, the keyword
+arm by BM25, the entity arm by the anchors that a memory mentions. An arm that has nothing to say
+abstains, and says why.
 
 Anchors are found by spellings, absorbed ones among them, and followed to their entities before
 anything is counted: a query in an old spelling reaches all that is known of the thing, and two
@@ -41,7 +42,8 @@ FAN_OUT: Final = 200
 DEPTH: Final = 100
 """Ranks of an arm that count; from there on 1 / (60 + rank) hardly falls."""
 
-SMOOTH: Final = 60
+K: Final = 60
+"""The constant of reciprocal rank fusion, as Cormack, Clarke and Büttcher chose it (SIGIR 2009)."""
 
 LATEST: Final = 10_000
 """Memories that are scored by their words, the latest: 18 ms where 100,000 have a word."""
@@ -69,7 +71,7 @@ class Weights:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Lies:
+class _QueryVector:
     """Where the query lies in the space that is searched."""
 
     space: Space
@@ -172,17 +174,17 @@ def checked_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kinds))
 
 
-def _lies(tx: Tx, located: Located | None) -> _Lies | None:
+def _lies(tx: Tx, located: Located | None) -> _QueryVector | None:
     space = None if located is None else tx.vectors.space(located.model, len(located.vector))
     if located is None or space is None:
         return None
-    return _Lies(space, located.vector, located.anchor_floor)
+    return _QueryVector(space, located.vector, located.anchor_floor)
 
 
 # ---- the arms -----------------------------------------------------------------------------------
 
 
-def _vector(lies: _Lies | None, cosines: dict[int, float], unplaced: str | None) -> _Arm:
+def _vector(lies: _QueryVector | None, cosines: dict[int, float], unplaced: str | None) -> _Arm:
     if lies is None:
         return _Arm(why=unplaced or "Nothing has its place by meaning yet.")
     return _Arm(list(cosines)) if cosines else _Arm(why="Nothing lies near the query.")
@@ -263,7 +265,7 @@ def _spotted(tx: Tx, asked: str) -> list[Spotted]:
     return sorted(found.values(), key=lambda spot: spot.word)
 
 
-def _near(tx: Tx, lies: _Lies) -> list[tuple[int, float]]:
+def _near(tx: Tx, lies: _QueryVector) -> list[tuple[int, float]]:
     """(row, cosine) of the names that lie near enough to a query, until they lead to as many
     entities as are wanted."""
     limit = 5 * ANCHORS
@@ -309,11 +311,11 @@ def _fused(arms: dict[str, _Arm], weight: dict[str, float]) -> dict[int, float]:
     for name, arm in arms.items():
         for rank, memory_id in enumerate(arm.ids, 1):
             if weight[name]:
-                scores[memory_id] += weight[name] / (SMOOTH + rank)
+                scores[memory_id] += weight[name] / (K + rank)
     return scores
 
 
-def _cosines(tx: Tx, lies: _Lies | None, ids: Sequence[int]) -> dict[int, float]:
+def _cosines(tx: Tx, lies: _QueryVector | None, ids: Sequence[int]) -> dict[int, float]:
     if lies is None:
         return {}
     found = tx.vectors.of(lies.space, "memory", ids)

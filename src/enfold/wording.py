@@ -1,4 +1,4 @@
-"""The words of a text, as recall by exact words files and seeks them."""
+"""Text made ready for the full-text index, as recall by exact words files and seeks it."""
 
 from __future__ import annotations
 

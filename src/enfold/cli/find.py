@@ -221,9 +221,7 @@ def related(
     First what is stated as a relation, then what is only mentioned in the same memories; the two
     are never blended."""
     with call.graph() as graph:
-        found = graph.related(
-            name, type=kind, limit=limit, depth=depth, agent=call.asking(agent)
-        )
+        found = graph.related(name, type=kind, limit=limit, depth=depth, agent=call.asking(agent))
     if call.terminal.as_json:
         call.terminal.document(found)
     else:

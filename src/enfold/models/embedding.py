@@ -117,10 +117,6 @@ class Endpoint:
         return self._floor(MiniLm.anchor_floor)
 
     @property
-    def confirm_floor(self) -> float:
-        return self._floor(MiniLm.confirm_floor)
-
-    @property
     def belief_floor(self) -> float:
         return self._floor(MiniLm.belief_floor)
 
@@ -253,16 +249,13 @@ class Endpoint:
         )
 
     def _nonsense(self, what: str) -> Unavailable:
-        return self._failed(
-            f"answers {what}", "Look whether embedder names a model for embeddings there."
-        )
+        todo = "Look whether embedder names a model for embeddings there."
+        return self._failed(f"answers {what}", todo, code="model_nonsense")
 
-    def _failed(self, what: str, todo: str) -> Unavailable:
+    def _failed(self, what: str, todo: str, *, code: str = "model_unavailable") -> Unavailable:
         parts = urlsplit(self._url)  # without a name and password in it
         where = f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
-        return Unavailable(
-            "model_unavailable", f"The embedding model {self._model} at {where} {what}. {todo}"
-        )
+        return Unavailable(code, f"The embedding model {self._model} at {where} {what}. {todo}")
 
 
 def _sent(text: str) -> str:

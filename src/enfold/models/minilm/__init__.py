@@ -53,7 +53,6 @@ class MiniLm:
     dimensions: Final = DIMENSIONS
     # Where these are from: bench/embed.py prints them, docs/explanation/embeddings.md shows them.
     anchor_floor: Final = 0.5
-    confirm_floor: Final = 0.7
     belief_floor: Final = 0.55
 
     def __init__(self, threads: int = 0) -> None:
