@@ -107,7 +107,7 @@ def test_a_memory_is_forgotten_when_that_is_confirmed(tmp_path: Path) -> None:
     run("remember", "Ada sings.", here=tmp_path)
     assert run("forget", "1", here=tmp_path).returncode != 0
     assert len(memories(tmp_path)) == 1
-    done = run("forget", "1", "--yes", here=tmp_path)
+    done = run("forget", "1", "1", "--yes", here=tmp_path)
     assert done.stdout == "Deleted memory 1 with mentions and facts.\n"
     assert memories(tmp_path) == []
 

@@ -35,7 +35,7 @@ TABLE: Final = {
 }
 
 HINTS: Final = {
-    "no_graph": "To make one: enfold import FILE. To use another: --db PATH.",
+    "no_graph": "To make one: enfold remember TEXT, enfold import FILE. Another: --db PATH.",
     "not_a_database": "To look at a file of data: enfold scan FILE.",
     "ambiguous": "An id is given as id:12; enfold find NAME lists them.",
     "already_answered": "To take the answer back: enfold reopen ID.",

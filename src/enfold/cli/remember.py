@@ -273,6 +273,7 @@ def forget(
 
     Their mentions and facts go with them, and the passages of a document. It can't be undone, but
     from a backup."""
+    memory_ids = list(dict.fromkeys(memory_ids))
     many = len(memory_ids) > 1
     what = f"{len(memory_ids)} memories" if many else f"memory {memory_ids[0]}"
     with call.graph(write=True) as graph:

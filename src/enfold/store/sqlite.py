@@ -295,7 +295,8 @@ def _look(path: Path, *, create: bool) -> bool:
     if start == b"" and not create:
         raise NotFound(
             "no_graph",
-            f"There is no graph at {path}. An import makes one, or name another file.",
+            f"There is no graph at {path}. What is remembered or imported makes one; "
+            "or name another.",
             path=str(path),
         )
     if start == b"" and not path.parent.is_dir():
