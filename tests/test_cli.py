@@ -737,3 +737,16 @@ def test_an_export_writes_through_a_link_and_to_what_is_no_file(graph: Path) -> 
     assert target.read_text().startswith("{")
     assert enfold_in("export", "--out", "/dev/null", "--force").exit_code == 0
     assert not Path("/dev/null").is_file()
+
+
+@POSIX
+def test_what_is_held_back_when_the_reader_leaves_fails_nowhere() -> None:
+    script = (
+        "import sys; from enfold.cli.app import _say\n"
+        "sys.stdout.write('held back')\n"
+        "sys.exit(_say(BrokenPipeError(), []))\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(60) == 0

@@ -121,7 +121,8 @@ def test_what_goes_with_a_memory_is_what_the_schema_deletes_with_it(
 
 
 def test_every_setting_of_a_graph_is_copied_or_is_said_to_be_derived() -> None:
-    sources = [script.read_text("utf-8") for script in STORE.rglob("*.*") if script.is_file()]
+    scripts = [*STORE.rglob("*.py"), *STORE.rglob("*.sql")]
+    sources = [script.read_text("utf-8") for script in scripts]
     found: set[str] = set()
     for source in sources:
         found.update(re.findall(r"name = '(\w+)'", source))

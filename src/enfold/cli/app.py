@@ -21,7 +21,7 @@ from typer.exceptions import TyperException
 
 from enfold.cli import exits
 from enfold.cli.shape import Command, Sections
-from enfold.cli.terminal import Terminal, prepare_streams
+from enfold.cli.terminal import Terminal, prepare_streams, silence
 from enfold.errors import Error, Invalid, NotFound, Refused, Unavailable
 
 if TYPE_CHECKING:
@@ -268,6 +268,7 @@ def _say(error: Exception, given: Sequence[str]) -> int:
         terminal.error("usage", said, {}, f"To see how it is used: {path} --help")
         return exits.USAGE
     if isinstance(error, BrokenPipeError):
+        silence(sys.stdout)  # what is still held back would fail at the very end, with 120
         return exits.DONE
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""

@@ -177,7 +177,7 @@ class Terminal:
             write()
         except BrokenPipeError:
             self.gone = True
-            _silence(sys.stdout)
+            silence(sys.stdout)
 
     # ---- the side ----
 
@@ -398,7 +398,7 @@ def _in_columns(cells: Sequence[Text], widths: Sequence[int], right: Collection[
     return line
 
 
-def _silence(stream: IO[str]) -> None:
+def silence(stream: IO[str]) -> None:
     """Lead a stream whose reader has left to nowhere, so that closing it does not fail."""
     with suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -406,4 +406,4 @@ def _silence(stream: IO[str]) -> None:
         os.close(nowhere)
 
 
-__all__ = ["Line", "Progress", "Terminal", "prepare_streams", "visible"]
+__all__ = ["Line", "Progress", "Terminal", "prepare_streams", "silence", "visible"]
