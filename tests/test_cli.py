@@ -746,7 +746,9 @@ def test_what_is_held_back_when_the_reader_leaves_fails_nowhere() -> None:
         "sys.stdout.write('held back')\n"
         "sys.exit(_say(BrokenPipeError(), []))\n"
     )
-    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE)
+    held = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    command = [sys.executable, "-c", script]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, env=held)
     assert process.stdout is not None
     process.stdout.close()
     assert process.wait(60) == 0
