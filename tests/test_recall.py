@@ -14,9 +14,19 @@ from enfold.cli.commands import app
 from enfold.errors import Invalid, Refused
 from enfold.model import UNKNOWN, DecidedBy, Recalled
 from enfold.names import Name
-from enfold.ports import Embedder, Located, NewMemory
-from enfold.recall import ANCHORS, DEPTH, FAN_OUT, LONGEST, Weights, recall
+from enfold.ports import Embedder, Located, NewMemory, Reader
+from enfold.recall import (
+    ANCHORS,
+    COUNTED_WORDS,
+    DEPTH,
+    FAN_OUT,
+    LATEST,
+    LONGEST,
+    Weights,
+    recall,
+)
 from enfold.store import SqliteStore, open_store
+from enfold.store.memorywords import MemoryWords
 from enfold.store.vectors import REACH
 from tests.embedders import FakeEmbedder
 
@@ -157,6 +167,25 @@ def test_the_keyword_arm_abstains_where_every_word_is_everywhere(store: SqliteSt
     assert "more than a quarter" in found.abstained["keyword"]
     rare = ask(store, "the customer who called 7 times")
     assert [one.memory.content for one in rare.memories] == ["The customer has called 7 times."]
+
+
+def test_of_many_words_that_are_everywhere_few_are_counted(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [f"word{number}" for number in range(60)]
+    for number in range(50):
+        remember(store, f"{' '.join(words)} {number}")
+    counted: list[str] = []
+
+    def counting(self: MemoryWords, phrase: str, reader: Reader, *, most: int) -> int:
+        if most <= LATEST:
+            counted.append(phrase)
+        return holding(self, phrase, reader, most=most)
+
+    holding = MemoryWords.holding
+    monkeypatch.setattr(MemoryWords, "holding", counting)
+    assert "more than a quarter" in ask(store, " ".join(words)).abstained["keyword"]
+    assert counted == words[:COUNTED_WORDS]
 
 
 def test_a_word_is_not_too_common_in_a_small_graph(store: SqliteStore) -> None:
