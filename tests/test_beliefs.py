@@ -582,7 +582,9 @@ def test_the_history_of_a_merge_holds_both_and_what_stands_for_them(store: Sqlit
 def test_a_memory_that_lost_says_to_which(store: SqliteStore) -> None:
     question = contradiction(store)
     decide(store, question, Answer.KEEP_EXISTING)
-    assert [(one.memory.id, one.replaced_by) for one in history(store, 2)] == [(2, 1)]
+    for one in (1, 2):
+        told = [(v.memory.id, v.replaced_by) for v in history(store, one)]
+        assert told == [(1, None), (2, 1)]
 
 
 def test_a_later_version_of_a_document_is_in_its_history(store: SqliteStore) -> None:
@@ -696,6 +698,14 @@ def test_what_a_model_calls_the_same_replaces_only_what_agrees(
         with store.read() as tx:
             (question,) = tx.questions.memories()
         assert question.reason.startswith("The model says that they say the same, but")
+
+
+def test_what_replaced_two_leads_to_both(store: SqliteStore) -> None:
+    first, second, later = put(store, "Ada runs it.", "It is run by Ada.", "Ada is who runs it.")
+    assert check(store, Judge("identical", "identical"), later).replaced == (second, first)
+    for one in (first, second, later):
+        assert [v.memory.id for v in history(store, one)] == [first, second, later]
+        assert [v.replaced_by for v in history(store, one)] == [later, later, None]
 
 
 # ---- forgetting ---------------------------------------------------------------------------------

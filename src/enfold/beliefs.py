@@ -49,6 +49,8 @@ _DENIAL: Final = re.compile(
     r"não|не|нет|никогда)\b|n['’]t\b|[不没沒无無非]|ない|ません"
 )
 
+_REPLACING: Final = (Answer.KEEP_NEW, Answer.KEEP_EXISTING, Answer.MERGE)
+
 Neighbours = Sequence[tuple[Memory, float]]
 """Memories, each with its cosine to the one they are near."""
 
@@ -525,9 +527,29 @@ def history(tx: Tx, memory_id: int, *, agent: str | None = None) -> list[Version
     memory = tx.memories.get(memory_id)
     if memory is None or not may_see(memory, agent):
         raise NotFound("no_memory", f"There is no memory {memory_id}.")
-    versions = [one for one in tx.memories.versions(memory_id) if may_see(one, agent)]
+    versions = [one for one in _versions(tx, memory_id) if may_see(one, agent)]
     questions = tx.questions.about([one.id for one in versions])
     return [_replaced(one, versions, questions) for one in versions]
+
+
+def _versions(tx: Tx, memory_id: int) -> list[Memory]:
+    """What a memory replaced and was replaced by, however far: the next version of two memories
+    follows one of them, and the answer that says so leads to the other."""
+    found: dict[int, Memory] = {}
+    waiting = [memory_id]
+    while waiting:
+        one = waiting.pop()
+        if one in found:
+            continue
+        chain = {version.id: version for version in tx.memories.versions(one)}
+        found |= chain
+        questions = list(tx.questions.about(sorted(chain)))
+        questions += [question for one in chain for question in tx.questions.that_made(one)]
+        for question in questions:
+            if question.answer in _REPLACING:
+                waiting += [question.queued.id, question.candidate.id]
+                waiting += [] if question.made_id is None else [question.made_id]
+    return [found[one] for one in sorted(found)]
 
 
 def may_see(memory: Memory, agent: str | None) -> bool:
