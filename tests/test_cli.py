@@ -602,7 +602,10 @@ def on_terminal(*args: str, columns: int = 80, typed: str = "", color: bool = Tr
 
 
 def plain(text: str) -> str:
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text).replace("\r", "")
+    """What is left to be seen: without colours, and without what a carriage return writes over, as
+    progress that a slow machine shows."""
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text)
+    return re.sub(r"[^\r\n]*\r(?!\n)", "", shown).replace("\r", "")
 
 
 @POSIX
