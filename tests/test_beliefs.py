@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import enfold
-from enfold import beliefs
+from enfold import beliefs, indexing, remember
 from enfold.beliefs import Belief, BeliefReport, Judgement
 from enfold.check import check as invariants
 from enfold.cli.commands import app
@@ -21,6 +21,7 @@ from enfold.model import Answer, Memory, MemoryQuestion
 from enfold.models.language import misfit
 from enfold.ports import NewMemory, Reply
 from enfold.store import SqliteStore, open_store
+from tests.embedders import FakeEmbedder
 
 GONE = Unavailable("model_unavailable", "The model did not answer.")
 NONSENSE = Unavailable("model_nonsense", "The model talks nonsense.")
@@ -354,7 +355,15 @@ def test_a_model_that_is_gone_is_not_asked_about_every_memory(store: SqliteStore
 def test_without_a_model_it_is_said_that_nothing_was_checked(store: SqliteStore) -> None:
     (new,) = put(store, "Ada runs Postgres.")
     assert beliefs.check(store, None, Floor(), [new], near)[new].note == beliefs.NO_MODEL
-    assert beliefs.check(store, Judge(), None, [new], near)[new].note == beliefs.NO_MODEL
+    assert beliefs.check(store, Judge(), None, [new], near)[new].note == beliefs.NO_EMBEDDER
+
+
+def test_of_a_memory_without_a_vector_it_is_said_that_nothing_was_checked(
+    store: SqliteStore,
+) -> None:
+    (new,) = put(store, "Ada runs Postgres.")
+    done = beliefs.check(store, Judge(), Floor(), [new], indexing.near)
+    assert done[new] == BeliefReport(note=beliefs.UNPLACED)
 
 
 # ---- answers ------------------------------------------------------------------------------------
@@ -671,6 +680,39 @@ def test_the_command_tells_a_sealed_memory_to_its_agent_alone(
     assert "A secret." in run("4")[1]
 
 
+# ---- what it is judged against ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("sealed_for", [None, "ada"])
+def test_what_can_not_be_compared_crowds_out_nothing_that_can(
+    store: SqliteStore, sealed_for: str | None
+) -> None:
+    embedder = FakeEmbedder()
+    texts = [f"The kettle whistles {n}." for n in range(30)]
+    elsewhere = "bob" if sealed_for is None else None
+    ids = put(store, "The kettle whistles in the kitchen at five.", sealed_for=sealed_for)
+    (document,) = put(store, "Of kettles.", kind="document", sealed_for=sealed_for)
+    ids += put(store, *texts, sealed_for=elsewhere)
+    ids += put(store, *texts, kind="document", document_id=document, sealed_for=sealed_for)
+    ids += put(store, "The kettle whistles.", sealed_for=sealed_for)
+    indexing.place(store, embedder, memories=ids)
+    with store.read() as tx:
+        found = indexing.near(tx, memory(store, ids[-1]))
+    assert found is not None
+    assert {one.id for one, _ in found} - {ids[-1]} == {ids[0]}
+
+
+def test_an_answer_with_a_text_to_place_is_refused_before_it_is_written(tmp_path: Path) -> None:
+    with enfold.open(tmp_path / "g.db", embedder=FakeEmbedder()) as graph:
+        *_, asked = contradicting(graph)
+    with enfold.open(tmp_path / "g.db", embedder=FakeEmbedder(model="other")) as graph:
+        with refused("other_embedder"):
+            graph.decide(asked, "merge", content="The budget is 5k, then 7k.")
+        assert [one.id for one in graph.memory_questions()] == [asked]
+        assert graph.summary().memories == 2
+        graph.decide(asked, "keep_both")  # which places nothing
+
+
 # ---- what a model says is held to the texts -----------------------------------------------------
 
 
@@ -683,6 +725,16 @@ def test_the_command_tells_a_sealed_memory_to_its_agent_alone(
         ("Ada uses Odin.", "Ada does not use Odin.", False),
         ("Ada doesn’t use Odin.", "Ada never uses Odin.", True),
         ("他去了北京", "他没去北京", False),
+        ("Since 2026-03-01.", "Since 2026-01-03.", False),
+        ("The disk has 5 GB, 5GB.", "It has 5GB of 5 GB.", True),
+        ("It takes 5s.", "It takes 5m.", False),
+        ("It is -5 outside.", "It is 5 outside.", False),
+        ("It costs $5.", "It costs €5.", False),
+        ("Ada has two replicas.", "Ada has three replicas.", False),
+        ("On 2.3. Ada runs 1.10 and 2.", "Ada runs 2 and 1.10 on 2.3.", True),
+        ("Ada uses neither.", "Ada uses either.", False),
+        ("Ada runs it.", "Ada runs it, from a shed in Leeds, with Bob.", False),
+        ("Ada runs it, from a shed in Leeds, with Bob.", "Ada runs it.", False),
     ],
 )
 def test_what_a_model_calls_the_same_replaces_only_what_agrees(
@@ -759,3 +811,105 @@ def test_a_version_in_the_middle_goes_without_parting_the_others() -> None:
         passage = graph.remember("# A\n\nx\n\n# B\n\ny", kind="document").passages[0]
         with pytest.raises(enfold.Refused, match="passage of document"):
             graph.forget(passage)
+
+
+@pytest.mark.parametrize("parts", ["\n\n# B\n\nMore of it.", ""])
+@pytest.mark.parametrize("sealed_for", [None, "a"])
+def test_a_document_whose_current_version_is_forgotten_is_the_version_before_again(
+    parts: str, sealed_for: str | None
+) -> None:
+    with enfold.open(":memory:", embedder=None) as graph:
+
+        def written(n: int) -> enfold.Remembered:
+            text = f"# A\n\nPostgres {n}.{parts}"
+            return graph.remember(text, kind="document", caller_id="d", sealed_for=sealed_for)
+
+        def found() -> list[int]:
+            recalled = graph.recall("Postgres", agent=sealed_for).memories
+            return [one.memory.document_id or one.memory.id for one in recalled]
+
+        first, second, third = (written(n).memory.id for n in range(3))
+        assert set(found()) == {third}
+        graph.forget(third, agent=sealed_for)
+        assert set(found()) == {second}
+        assert [v.replaced_by for v in graph.history(first, agent=sealed_for)] == [second, None]
+        assert written(1).repeat
+        again = written(2)
+        assert [v.memory.id for v in graph.history(first, agent=sealed_for)] == [
+            first,
+            second,
+            again.memory.id,
+        ]
+        graph.forget(again.memory.id, second, agent=sealed_for)
+        assert set(found()) == {first}
+        assert graph.check().clean
+
+
+def test_a_version_that_held_after_the_one_between_is_forgotten_leaves_the_first_holding() -> None:
+    with enfold.open(":memory:", embedder=None) as graph:
+        one, two, asked = contradicting(graph)
+        graph.decide(asked, "keep_new")
+        three = graph.remember("The budget is 9k.", read=False).memory.id
+        with graph._store.write() as tx:
+            again = tx.questions.ask_memory(three, two, asked_by="test", score=0.9, reason="")
+        assert again is not None
+        graph.decide(again, "keep_new")
+        graph.forget(two)
+        assert [v.replaced_by for v in graph.history(one)] == [three, None]
+        graph.forget(three)
+        assert graph.history(one)[0].memory.status == "active"
+
+
+@settings(max_examples=100, deadline=None)
+@given(data=st.data())
+def test_whatever_is_forgotten_what_is_stale_says_what_holds_in_its_place(
+    data: st.DataObject,
+) -> None:
+    store = open_store(":memory:")
+    ids = put(store, *(f"Fact {n}." for n in range(5)))
+    pairs = [(new, old) for new in ids for old in ids if old < new]
+    with store.write() as tx:
+        for new, old in data.draw(st.lists(st.sampled_from(pairs), max_size=6, unique=True)):
+            tx.questions.ask_memory(new, old, asked_by="judge", score=0.9, reason="")
+    for answer in data.draw(st.lists(st.sampled_from(Answer), max_size=6)):
+        if left := open_questions(store):
+            decide(store, data.draw(st.sampled_from(left)), answer, "A text in place of both.")
+    for _ in range(data.draw(st.integers(1, 6))):
+        there = [one for one, _, _ in state(store)]
+        if not there:
+            break
+        gone = data.draw(st.lists(st.sampled_from(there), min_size=1, max_size=2, unique=True))
+        try:
+            with store.write() as tx:
+                remember.forget(tx, gone)
+        except Error as error:
+            assert error.code == "under_answer"  # noqa: PT017
+        for one, status, _ in state(store):
+            (version,) = (v for v in history(store, one) if v.memory.id == one)
+            assert (version.replaced_by is None) == (status == "active")
+    while True:
+        with store.read() as tx:
+            answered = tx.questions.memories(decided=True)
+        if not answered:
+            break
+        if not any(_is_taken_back(store, one) for one in answered):
+            later = [one for one, status, before in state(store) if status == "active" and before]
+            with store.write() as tx:
+                remember.forget(tx, later[:1])  # what it rests on holds again
+            assert later
+    with store.read() as tx:
+        assert invariants(tx).clean
+    store.close()
+
+
+def test_an_answer_under_a_later_version_says_which_to_forget_first(store: SqliteStore) -> None:
+    lost, held = contradiction(store), 1
+    decide(store, lost, Answer.KEEP_EXISTING)
+    (later,) = put(store, "Ada runs Postgres 16.", follows_id=held)
+    with store.write() as tx:
+        tx.memories.set_status(held, "stale")
+    with pytest.raises(Error, match=rf"as memory {later} came .* Forget that first"):
+        reopen(store, lost)
+    with store.write() as tx:
+        remember.forget(tx, [later])
+    assert reopen(store, lost).queued.status == "active"

@@ -23,6 +23,7 @@ from enfold.models.embedding import (
     MINILM_SAME,
     MINILM_UNRELATED,
     MOST_CHARACTERS,
+    REFUSED,
     SAME,
     Endpoint,
     embedder,
@@ -277,7 +278,9 @@ def failure(endpoint: Embedder, texts: tuple[str, ...] = ("Ada", "Grace")) -> st
         endpoint.embed(texts)
     said = str(caught.value)
     nonsense = said.endswith("Look whether embedder names a model for embeddings there.")
-    assert caught.value.code == ("model_nonsense" if nonsense else "model_unavailable")
+    refused = any(f"answers with status {status}." in said for status in REFUSED)
+    told = "model_refused" if refused else "model_unavailable"
+    assert caught.value.code == ("model_nonsense" if nonsense else told)
     assert said.startswith("The embedding model m at http://127.0.0.1:")
     chained = f"{caught.value!r} {caught.value.__cause__!r}"
     assert KEY not in said + chained

@@ -297,6 +297,54 @@ def test_what_waits_below_others_is_found_and_counted(
         assert tx.vectors.waiting(space, "memory", limit=9) == [(fourth, "four")]
 
 
+class Refusing(FakeEmbedder):
+    """Takes no text with the word, nor a batch that has one."""
+
+    word = "bad"
+
+    def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+        if any(self.word in text for text in texts):
+            raise Unavailable("model_refused", "The model answers with status 400.")
+        return super().embed(texts)
+
+
+def test_a_text_that_the_model_refuses_keeps_no_other_from_its_place(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "BATCH", 8)
+    texts = [f"{'bad' if number in (0, 1, 13) else 'kettle'} {number}" for number in range(30)]
+    ids = remember(store, *texts)
+    (row,) = mint(store, "bad name")
+    mint(store, "Teapot")
+    embedder = Refusing()
+    for count in (27, 0):
+        done = indexing.index(store, embedder)
+        assert (done.memories, done.waiting) == (count, 3)
+        named = f"memory {ids[0]}, memory {ids[1]}, memory {ids[13]}, entity {row}. The model"
+        assert named in (done.note or "")
+    late = remember(store, "bad pot", "a pot")
+    placed_now = indexing.place(store, embedder, memories=late)
+    assert placed_now.memories == 1
+    assert f"refuses the text: memory {late[0]}." in (placed_now.note or "")
+
+
+def test_a_model_that_refuses_everything_is_asked_no_more(store: SqliteStore) -> None:
+    class Never(Refusing):
+        word = ""
+        calls = 0
+
+        def embed(self, texts: Sequence[str]) -> NDArray[float32]:
+            self.calls += 1
+            return super().embed(texts)
+
+    remember(store, *(f"kettle {number}" for number in range(64)))
+    never = Never()
+    with pytest.raises(Unavailable) as refused:
+        indexing.index(store, never)
+    assert refused.value.code == "model_refused"
+    assert never.calls == 8
+
+
 # ---- reembed -------------------------------------------------------------------------------------
 
 

@@ -17,16 +17,14 @@ from enfold.names import Name
 from enfold.ports import Embedder, Located, NewMemory, Reader
 from enfold.recall import (
     ANCHORS,
-    COUNTED_WORDS,
     DEPTH,
+    EMPTY,
     FAN_OUT,
-    LATEST,
     LONGEST,
     Weights,
     recall,
 )
 from enfold.store import SqliteStore, open_store
-from enfold.store.memorywords import MemoryWords
 from enfold.store.vectors import REACH
 from tests.embedders import FakeEmbedder
 
@@ -169,23 +167,32 @@ def test_the_keyword_arm_abstains_where_every_word_is_everywhere(store: SqliteSt
     assert [one.memory.content for one in rare.memories] == ["The customer has called 7 times."]
 
 
-def test_of_many_words_that_are_everywhere_few_are_counted(
+def test_a_word_in_many_memories_is_judged_by_the_latest_of_them(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    words = [f"word{number}" for number in range(60)]
-    for number in range(50):
-        remember(store, f"{' '.join(words)} {number}")
-    counted: list[str] = []
+    monkeypatch.setattr("enfold.recall.LATEST", 4)
+    monkeypatch.setattr("enfold.recall.SAMPLE", 20)
+    for number in range(80):
+        of_late = "harvest" if 70 <= number < 75 else "more" if number % 4 == 3 else ""
+        remember(store, f"red {of_late} {'early' if number < 60 else ''} {'late' * (number >= 70)}")
+    for number, query in enumerate(("red", "late", "red late")):
+        assert "more than a quarter" in ask(store, query).abstained["keyword"], number
+    assert len(ask(store, "red harvest, late").memories) == 4
+    assert len(ask(store, "early").memories) == 4
 
-    def counting(self: MemoryWords, phrase: str, reader: Reader, *, most: int) -> int:
-        if most <= LATEST:
-            counted.append(phrase)
-        return holding(self, phrase, reader, most=most)
 
-    holding = MemoryWords.holding
-    monkeypatch.setattr(MemoryWords, "holding", counting)
-    assert "more than a quarter" in ask(store, " ".join(words)).abstained["keyword"]
-    assert counted == words[:COUNTED_WORDS]
+def test_memories_that_can_not_be_recalled_make_no_word_rarer(store: SqliteStore) -> None:
+    for number in range(40):
+        remember(store, "The customer has called." if number % 3 else "Silence.")
+    for _ in range(200):
+        remember(store, "Silence.", sealed_for="ada")
+        remember(store, "Silence.", kind="episode")
+    assert "more than a quarter" in ask(store, "customer", kinds=["fact"]).abstained["keyword"]
+    assert ask(store, "customer").memories
+    with store.read() as tx:
+        for reader, count in ((Reader(), 240), (Reader("ada"), 440), (Reader(None, ("fact",)), 40)):
+            assert tx.memory_words.count(reader, most=1_000) == count
+            assert tx.memory_words.count(reader, most=30) == 30
 
 
 def test_a_word_is_not_too_common_in_a_small_graph(store: SqliteStore) -> None:
@@ -529,6 +536,18 @@ def test_a_graph_is_opened_with_another_embedder_once_it_has_changed_over(tmp_pa
         done = graph.reembed()
         assert (done.memories, done.names) == (1, 1)
         assert graph.recall("kettle").memories[0].cosine is not None
+
+
+def test_where_nothing_can_be_recalled_or_found_by_meaning_the_note_says_what_to_do() -> None:
+    for embedder in (FakeEmbedder(), None):
+        with enfold.open(":memory:", embedder=embedder) as graph:
+            assert graph.recall("kettle").note == EMPTY
+            graph.remember("A secret.", sealed_for="ada")
+            assert graph.recall("kettle").note == EMPTY
+    with enfold.open(":memory:", embedder=FakeEmbedder(fails_on="kettle")) as graph:
+        graph.remember("The kettle whistles.")
+        note = graph.recall("whistles").note
+        assert note == "1 memory has no vector yet and can't be found by meaning: enfold index."
 
 
 def test_index_reads_what_was_stored_and_not_read() -> None:

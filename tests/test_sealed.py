@@ -12,10 +12,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from enfold import formats, gate, lookup
+from enfold import open as open_graph
+from enfold.cli.commands import app
 from enfold.engines.local import LocalEngine
-from enfold.errors import Invalid
+from enfold.errors import Invalid, NotFound
 from enfold.graph import Graph
 from enfold.model import Unknown
 from enfold.names import Name
@@ -312,6 +315,65 @@ def test_a_receipt_holds_no_edge_of_a_sealed_memory() -> None:
     assert (reverted.moved_back, reverted.reactivated, reverted.arrived_since) == (1, 1, 0)
     graph.revert(merge.id)
     assert (graph.delete("Two").mentions, graph.check().clean) == (1, True)
+
+
+def test_no_id_leads_another_to_what_is_sealed(tmp_path: Path) -> None:
+    graph = settled_graph(sealed=True)
+    (memory_id, *_) = (one for one in range(1, 50) if is_sealed(graph, one))
+    (question,) = graph.memory_questions(agent="a")
+    by_id: dict[str, Callable[[int, int, str | None], object]] = {
+        "decide": lambda asked, _, who: graph.decide(asked, "keep_both", agent=who),
+        "reopen": lambda asked, _, who: graph.reopen(asked, agent=who),
+        "history": lambda _, memory, who: graph.history(memory, agent=who),
+        "forget": lambda _, memory, who: graph.forget(1, memory, agent=who),
+    }
+    before = graph.summary(agent="a")
+    for who in OTHERS:
+        for verb in by_id.values():
+            told = []
+            for asked, memory in ((question.id, memory_id), (9999, 9999)):
+                with pytest.raises(NotFound) as refused:
+                    verb(asked, memory, who)
+                said = re.sub(rf"\b({asked}|{memory})\b", "ID", str(refused.value))
+                told.append((refused.value.code, said))
+            assert told[0] == told[1]
+    assert graph.summary(agent="a") == before
+    by_id["decide"](question.id, memory_id, "a")
+    for who in OTHERS:
+        with pytest.raises(NotFound):
+            graph.reopen(question.id, agent=who)
+    for name in ("reopen", "history", "forget"):
+        by_id[name](question.id, memory_id, "a")
+    assert not is_sealed(graph, memory_id)
+
+
+def is_sealed(graph: Graph, memory_id: int) -> bool:
+    with graph._store.read() as tx:
+        memory = tx.memories.get(memory_id)
+    return memory is not None and memory.sealed_for is not None
+
+
+def test_the_commands_change_what_is_sealed_in_its_agents_name_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with open_graph("enfold.db", embedder=None) as graph:
+        old, new = (
+            graph.remember(f"Canary {n}.", read=False, sealed_for="a").memory.id for n in range(2)
+        )
+        with graph._store.write() as tx:
+            asked = tx.questions.ask_memory(new, old, asked_by="x", score=0.9, reason="Canary.")
+    for args in (
+        ["decide", f"{asked}", "keep_new"],
+        ["history", f"{old}"],
+        ["reopen", f"{asked}"],
+        ["forget", f"{new}", "--yes"],
+    ):
+        for who, code in (("", 3), ("b", 3), ("a", 0)):
+            monkeypatch.setenv("ENFOLD_AGENT", who)
+            result = CliRunner().invoke(app, args)
+            assert result.exit_code == code, (args, who, result.output)
+            assert who == "a" or not CANARY.search(result.output)
 
 
 def test_an_export_of_the_whole_takes_no_agent(sealed: Graph) -> None:

@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from enfold.errors import Error, Invalid, NotFound, Refused, Unavailable
 from enfold.model import Answer, Kind, Memory, MemoryQuestion
-from enfold.names import clean, normalized
+from enfold.names import Name, clean, normalized
 from enfold.ports import Embedder, Model, NewMemory, Store, Tx
 from enfold.prompts import DATA, fenced
 
@@ -43,9 +43,16 @@ PATIENCE: Final = 3
 TAG: Final = "merge"
 """The source tag of a text that stands in place of two memories."""
 
-_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+LONGER: Final = 2
+"""How many times as long as the other a text may be that a model calls the same: what says that
+much more says more. A choice, not measured; what is asked in vain costs one answer."""
+
+_NUMBER: Final = re.compile(r"(?:(?<!\S)[-−+])?[$€£¥]?\d+(?:[.,:/-]\d+)*[a-z%]*")
+"""Dates, times, versions and amounts as they are written: whole, with sign, currency and unit,
+since 2026-01-03 and 2026-03-01 have the same parts."""
+
 _DENIAL: Final = re.compile(
-    r"\b(?:not|no|never|none|nobody|nothing|without|cannot|stopped|nicht|kein\w*|nie|pas|jamais|nunca|"
+    r"\b(?:not|no|never|none|nor|neither|nobody|nothing|without|cannot|stopped|nicht|kein\w*|nie|pas|jamais|nunca|"
     r"não|не|нет|никогда)\b|n['’]t\b|[不没沒无無非]|ない|ません"
 )
 
@@ -125,6 +132,10 @@ UNPLACED: Final = (
 NO_MODEL: Final = (
     "No language model is set, so nothing looked whether it contradicts what was there."
 )
+NO_EMBEDDER: Final = (
+    "No embedder is set to find what is near to it, so nothing looked whether it contradicts what "
+    "was there."
+)
 
 _INSTRUCTIONS: Final = f"""\
 You are given a new memory and some older ones, each with its number and the day it was stored. \
@@ -183,7 +194,8 @@ def check(
             vector yet.
     """
     if model is None or embedder is None:
-        return {memory_id: BeliefReport(note=NO_MODEL) for memory_id in memory_ids}
+        unset = NO_MODEL if model is None else NO_EMBEDDER
+        return {memory_id: BeliefReport(note=unset) for memory_id in memory_ids}
     done: dict[int, BeliefReport] = {}
     unanswered: list[str] = []
     for memory_id in memory_ids:
@@ -306,14 +318,22 @@ def settle(tx: Tx, beliefs: Sequence[Belief], *, asked_by: str) -> BeliefReport:
 
 
 def _difference(belief: Belief) -> str | None:
-    """What parts two memories whatever the model says: numbers, or a denial in one of them. A model
-    takes 5k for 50k too easily to silence a memory unasked."""
+    """What parts two memories whatever the model says: numbers, a denial in one of them, or that
+    one is much longer. A model takes 5k for 50k too easily to silence a memory unasked."""
     mine, other = (normalized(one.content).casefold() for one in (belief.memory, belief.other))
-    if sorted(_NUMBER.findall(mine)) != sorted(_NUMBER.findall(other)):
+    if _numbers(mine) != _numbers(other):
         return "The model says that they say the same, but their numbers differ."
     if bool(_DENIAL.search(mine)) != bool(_DENIAL.search(other)):
         return "The model says that they say the same, but one of them denies something."
+    shorter, longer = sorted((len(mine), len(other)))
+    if longer > LONGER * shorter:
+        return "The model says that they say the same, but one of them is much longer."
     return None
+
+
+def _numbers(text: str) -> tuple[list[str], list[str]]:
+    """The numbers in a text, in whatever order: as they are written, and with those in words."""
+    return sorted(_NUMBER.findall(text)), sorted(Name.of(text).counted)
 
 
 def _still(tx: Tx, belief: Belief) -> bool:
@@ -460,9 +480,9 @@ def _must_hold(tx: Tx, question: MemoryQuestion, holder: Memory) -> None:
     now = tx.memories.get(holder.id)
     if now is None or now.status == "active":
         return
-    by = _replaced(now, [now], tx.questions.about([holder.id]))
+    by = _replaced(now, tx.memories.versions(now.id), tx.questions.about([holder.id]))
     if by.question_id is None:
-        rest = "as a later version of it came."
+        rest = f"as memory {by.replaced_by} came as a later version of it. Forget that first."
     else:
         rest = f"by the answer to question {by.question_id}. Take that back first."
     raise Refused(
@@ -478,7 +498,7 @@ def _must_hold(tx: Tx, question: MemoryQuestion, holder: Memory) -> None:
 
 
 def must_not_carry(tx: Tx, memory: Memory, *, going: Collection[int]) -> None:
-    """That a memory does not hold in place of another by an answer: with it, what the other was
+    """That no other memory rests on an answer that would go with this one: what the other was
     replaced by would be gone, and the answer that could be taken back.
 
     Args:
@@ -487,29 +507,66 @@ def must_not_carry(tx: Tx, memory: Memory, *, going: Collection[int]) -> None:
     Raises:
         Refused: ``under_answer``.
     """
-    if memory.status != "active":
-        return
     for question in (*tx.questions.about([memory.id]), *tx.questions.that_made(memory.id)):
         for other in (question.queued, question.candidate):
-            replaced = _instead(question, other.id) == memory.id
-            if replaced and other.status != "active" and other.id not in going:
-                raise Refused(
-                    "under_answer",
-                    f"Memory {memory.id} holds in place of memory {other.id}, by the answer to "
-                    f"question {question.id}. Take that back first (enfold reopen {question.id}), "
-                    "or forget both.",
-                    memory_id=other.id,
-                    conflict_id=question.id,
-                )
+            by = _instead(question, other.id)
+            if by is None or other.id in {memory.id, *going} or other.status == "active":
+                continue
+            if memory.id != question.made_id and _is_followed_without(tx, other, memory):
+                continue
+            held = "holds" if by == memory.id and memory.status == "active" else "was put"
+            stands = f"Memory {memory.id} {held} in place of memory {other.id},"
+            if by != memory.id:
+                stands = f"Memory {by} holds in place of memories {memory.id} and {other.id},"
+            raise Refused(
+                "under_answer",
+                f"{stands} by the answer to question {question.id}. Take that back first (enfold "
+                f"reopen {question.id}), or forget both.",
+                memory_id=other.id,
+                conflict_id=question.id,
+            )
 
 
-def bridge(tx: Tx, memory_id: int) -> None:
-    """What follows a memory follows the one before it, which is not lost from its versions."""
-    versions = tx.memories.versions(memory_id)
-    before = next((one.follows_id for one in versions if one.id == memory_id), None)
-    for one in versions:
+def _is_followed_without(tx: Tx, other: Memory, memory: Memory) -> bool:
+    """Whether a later version leads to a memory once another, which holds no more, is gone."""
+    if memory.status == "active":
+        return False
+    ahead = {one.id for one in tx.memories.versions(other.id) if one.follows_id == other.id}
+    if memory.id in ahead:
+        ahead |= {one.id for one in tx.memories.versions(memory.id) if one.follows_id == memory.id}
+    return bool(ahead - {memory.id})
+
+
+def let_go(tx: Tx, memory_id: int) -> None:
+    """Delete a memory, with its passages. What follows it follows the one before it, which is not
+    lost from the versions. Where it held, the one before it holds again, as before it came."""
+    memory = tx.memories.get(memory_id)
+    if memory is None:
+        return
+    for one in tx.memories.versions(memory_id):
         if one.follows_id == memory_id:
-            tx.memories.follow(one.id, before)
+            tx.memories.follow(one.id, memory.follows_id)
+    tx.memories.delete(memory_id)
+    before = None if memory.follows_id is None else tx.memories.get(memory.follows_id)
+    if memory.status == "active" and before is not None and _is_left(tx, before):
+        _bring_back(tx, before, memory.caller_id)
+
+
+def _is_left(tx: Tx, memory: Memory) -> bool:
+    """Whether nothing is in place of a memory any more that does not hold."""
+    if memory.status == "active":
+        return False
+    followed = any(one.follows_id == memory.id for one in tx.memories.versions(memory.id))
+    answered = (_instead(one, memory.id) for one in tx.questions.about([memory.id]))
+    return not followed and all(by is None for by in answered)
+
+
+def _bring_back(tx: Tx, memory: Memory, caller_id: str | None) -> None:
+    """A document's passages hold again with it, and the caller's id is its own again."""
+    if memory.kind == Kind.DOCUMENT and memory.caller_id is None and caller_id is not None:
+        tx.memories.give_caller(memory.id, caller_id)
+    for part in (memory.id, *tx.memories.passages_of([memory.id]).get(memory.id, ())):
+        tx.memories.set_status(part, "active")
 
 
 # ---- versions -----------------------------------------------------------------------------------

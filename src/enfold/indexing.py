@@ -7,7 +7,7 @@ placed twice in one space.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -31,7 +31,14 @@ UNEVEN: Final = 0.01
 DROPPED: Final = 20_000
 """Vectors of an old space that are deleted in one transaction, so that writers need not wait."""
 
+PLAIN: Final = "A text."
+"""What every model of embeddings takes: one that refuses it refuses all."""
+
+NAMED: Final = 10
+"""Refused texts that a note names."""
+
 _BOTH: Final[tuple[Placed, Placed]] = ("memory", "name")
+_REFUSED: Final = {"memory": "memory", "name": "entity"}
 _DOING: Final = {"memory": "placing memories", "name": "placing names"}
 
 
@@ -74,33 +81,36 @@ def place(
         Refused: ``other_embedder``, before anything is placed.
     """
     done: dict[Placed, int] = {"memory": 0, "name": 0}
+    refused = _none_refused()
     check(store, embedder)
     try:
         space = _serving(store, embedder)
         for what, ids in zip(_BOTH, (memories, names), strict=True):
-            for count in _fill(store, embedder, space, what, progress, ids=ids):
+            for count in _fill(store, embedder, space, what, refused[what], progress, ids=ids):
                 done[what] += count
     except (Unavailable, Refused, Conflict) as error:
         note = f"Stored, but not placed by meaning: {error} “enfold index” places it later."
         return Indexed(embedder.model, done["memory"], done["name"], note=note)
-    return Indexed(embedder.model, done["memory"], done["name"])
+    return Indexed(embedder.model, done["memory"], done["name"], note=_refusals(refused))
 
 
 def near(tx: Tx, memory: Memory, *, limit: int = NEAR) -> list[tuple[Memory, float]] | None:
-    """The active memories nearest to one, each with its cosine, documents aside; None where it is
-    not placed."""
+    """The active memories nearest to one that are sealed for the same agent, or for none like it,
+    each with its cosine, documents aside; None where it is not placed."""
     space = tx.vectors.serving()
     vector = tx.vectors.of(space, "memory", [memory.id]).get(memory.id) if space else None
     if space is None or vector is None:
         return None
-    reader = Reader(memory.sealed_for, tuple(kind for kind in Kind if kind != Kind.DOCUMENT))
+    kinds = tuple(kind for kind in Kind if kind != Kind.DOCUMENT)
+    reader = Reader(memory.sealed_for, kinds, sealed=memory.sealed_for is not None)
     found = dict(tx.vectors.near_memories(space, vector, reader, limit=limit))
     memories = tx.memories.many(list(found))
     return [(memories[one], cosine) for one, cosine in found.items() if one in memories]
 
 
 def index(store: Store, embedder: Embedder, *, progress: Progress | None = None) -> Indexed:
-    """Place every memory and every name that has no vector yet.
+    """Place every memory and every name that has no vector yet. A text that the model refuses is
+    left out, and the note names it.
 
     Raises:
         Refused: ``other_embedder``.
@@ -144,10 +154,14 @@ def _serving(store: Store, embedder: Embedder) -> Space:
 def _fill_both(
     store: Store, embedder: Embedder, space: Space, progress: Progress | None
 ) -> Indexed:
-    counts = {what: sum(_fill(store, embedder, space, what, progress)) for what in _BOTH}
+    refused = _none_refused()
+    counts = {
+        what: sum(_fill(store, embedder, space, what, refused[what], progress)) for what in _BOTH
+    }
     with store.read() as tx:
         waiting = tx.vectors.count_waiting(space, "memory", most=EVERY)
-    return Indexed(embedder.model, counts["memory"], counts["name"], waiting)
+    note = _refusals(refused)
+    return Indexed(embedder.model, counts["memory"], counts["name"], waiting, note=note)
 
 
 def _fill(
@@ -155,24 +169,62 @@ def _fill(
     embedder: Embedder,
     space: Space,
     what: Placed,
+    refused: dict[int, Unavailable],
     progress: Progress | None,
     *,
     ids: Sequence[int] | None = None,
 ) -> Iterator[int]:
-    """Place what waits, batch by batch; how many of each batch were new."""
+    """Place what waits, batch by batch; how many of each batch were new. What the model refuses
+    is put into ``refused``."""
     with store.read() as tx:
         total = tx.vectors.count_waiting(space, what, most=EVERY) if ids is None else len(ids)
     done = 0
-    for waiting in _batches(store, space, what, ids):
-        vectors = _embedded(embedder, [text for _, text in waiting])
-        with store.write() as tx:
-            _must_be_there(tx, space)
-            same = _unchanged(tx, space, what, waiting)
-            added = tx.vectors.add(space, what, [waiting[at][0] for at in same], vectors[same])
-        yield added
-        done += len(waiting)
+    for batch in _batches(store, space, what, ids, refused):
+        for waiting, vectors in _taken(embedder, batch, refused):
+            with store.write() as tx:
+                _must_be_there(tx, space)
+                same = _unchanged(tx, space, what, waiting)
+                added = tx.vectors.add(space, what, [waiting[at][0] for at in same], vectors[same])
+            yield added
+        done += len(batch)
         if progress is not None:
             progress(_DOING[what], done, max(total, done))
+
+
+def _taken(
+    embedder: Embedder, waiting: Sequence[tuple[int, str]], refused: dict[int, Unavailable]
+) -> Iterator[tuple[Sequence[tuple[int, str]], NDArray[float32]]]:
+    """The vectors of what waits. Where the model refuses some, each half is tried by itself, down
+    to the single text."""
+    try:
+        vectors = _embedded(embedder, [text for _, text in waiting])
+    except Unavailable as error:
+        if error.code != "model_refused":
+            raise
+        if len(waiting) == 1:
+            _embedded(embedder, [PLAIN])
+            refused[waiting[0][0]] = error
+            return
+        half = len(waiting) // 2
+        yield from _taken(embedder, waiting[:half], refused)
+        yield from _taken(embedder, waiting[half:], refused)
+    else:
+        yield waiting, vectors
+
+
+def _none_refused() -> dict[Placed, dict[int, Unavailable]]:
+    return {what: {} for what in _BOTH}
+
+
+def _refusals(refused: dict[Placed, dict[int, Unavailable]]) -> str | None:
+    """What the model did not take, by id, and what it said of the first."""
+    ids = [(_REFUSED[what], one) for what in _BOTH for one in refused[what]]
+    if not ids:
+        return None
+    said = ", ".join(f"{what} {one}" for what, one in ids[:NAMED])
+    more = f" and {len(ids) - NAMED:,} more" if len(ids) > NAMED else ""
+    first = next(error for what in _BOTH for error in refused[what].values())
+    return f"Not placed by meaning, because the model refuses the text: {said}{more}. {first}"
 
 
 def _unchanged(tx: Tx, space: Space, what: Placed, waiting: Sequence[tuple[int, str]]) -> list[int]:
@@ -187,7 +239,7 @@ def _embedded(embedder: Embedder, texts: Sequence[str]) -> NDArray[float32]:
     must not cost a text that is stored, nor stand among sound vectors.
 
     Raises:
-        Unavailable: ``model_unavailable``, ``model_nonsense``.
+        Unavailable: ``model_unavailable``, ``model_refused``, ``model_nonsense``.
     """
     import numpy
 
@@ -218,14 +270,18 @@ def _is_even(vectors: NDArray[float32]) -> bool:
 
 
 def _batches(
-    store: Store, space: Space, what: Placed, ids: Sequence[int] | None
+    store: Store,
+    space: Space,
+    what: Placed,
+    ids: Sequence[int] | None,
+    refused: Collection[int],
 ) -> Iterator[list[tuple[int, str]]]:
     """What waits in a space, so many at a time; each batch is to be placed before the next."""
     parts = None if ids is None else [ids[at : at + BATCH] for at in range(0, len(ids), BATCH)]
     while parts is None or parts:
         with store.read() as tx:
             among = None if parts is None else parts.pop(0)
-            waiting = tx.vectors.waiting(space, what, ids=among, limit=BATCH)
+            waiting = tx.vectors.waiting(space, what, ids=among, but=refused, limit=BATCH)
         if waiting:
             yield waiting
         elif parts is None:

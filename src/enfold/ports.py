@@ -7,7 +7,7 @@ and has one ``now``. Everything here is synchronous.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -378,6 +378,10 @@ class Memories(Protocol):
     def set_status(self, memory_id: int, status: str) -> None: ...
     def release_caller(self, memory_id: int) -> None:
         """Its caller's id is free for another."""
+        ...
+
+    def give_caller(self, memory_id: int, caller_id: str) -> None:
+        """A caller's id that is free is its own."""
         ...
 
     def follow(self, memory_id: int, before: int | None) -> None:
@@ -916,10 +920,12 @@ class Reader:
 
     Attributes:
         kinds: only memories of these kinds; None for all.
+        sealed: only those that are sealed for the agent.
     """
 
     agent: str | None = None
     kinds: tuple[str, ...] | None = None
+    sealed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -970,9 +976,15 @@ class Vectors(Protocol):
         ...
 
     def waiting(
-        self, space: Space, what: Placed, *, ids: Sequence[int] | None = None, limit: int
+        self,
+        space: Space,
+        what: Placed,
+        *,
+        ids: Sequence[int] | None = None,
+        but: Collection[int] = (),
+        limit: int,
     ) -> list[tuple[int, str]]:
-        """(id, text) of what has no vector yet, by id; or of those of these ids."""
+        """(id, text) of what has no vector yet, by id, but of none of those; or of these ids."""
         ...
 
     def count_waiting(
@@ -1007,8 +1019,17 @@ class Vectors(Protocol):
 class MemoryWords(Protocol):
     """The words of what memories say. A phrase is words in their order with blanks between."""
 
-    def holding(self, phrase: str, reader: Reader, *, most: int) -> int:
-        """How many memories that the reader may recall have the phrase, counted up to so many."""
+    def count(self, reader: Reader, *, most: int) -> int:
+        """How many of the memories that are searched the reader may recall, up to so many."""
+        ...
+
+    def since(self, reader: Reader, latest: int) -> int:
+        """The first of so many latest memories that the reader may recall; 0 where none is."""
+        ...
+
+    def holding(self, phrase: str, reader: Reader, *, most: int, since: int = 0) -> int:
+        """How many memories that the reader may recall, from that one on, have the phrase, counted
+        up to so many."""
         ...
 
     def search(
@@ -1270,7 +1291,8 @@ class Embedder(Protocol):
         """A row of length 1 for each text.
 
         Raises:
-            Unavailable: a model that can't be reached, or does not answer.
+            Unavailable: ``model_refused``: it takes one of these texts not, and may take others;
+                else a model that can't be reached, or does not answer.
         """
         ...
 

@@ -45,18 +45,23 @@ DEPTH: Final = 100
 K: Final = 60
 """The constant of reciprocal rank fusion, as Cormack, Clarke and Büttcher chose it (SIGIR 2009)."""
 
+EMPTY: Final = f"{UNKNOWN} No memory can be recalled yet: enfold remember stores one."
+
 LATEST: Final = 10_000
 """Memories that are scored by their words, the latest: 18 ms where 100,000 have a word."""
+
+SAMPLE: Final = 4_000
+"""Memories, the latest, that say whether a word of more than ``LATEST`` tells memories apart: to
+count one exactly takes time that grows with the graph, and a query may have many."""
+
+TOGETHER: Final = 8
+"""Such words that are sought together, the rarest."""
 
 FEW: Final = 10
 """A word in no more memories than these is common in no graph, however small."""
 
 WORDS: Final = 64
 """Words of a query that are looked up, and names in it, the first."""
-
-COUNTED_WORDS: Final = 8
-"""Words of a query that are counted where none is rare: each may stand in a quarter of a million
-memories, of which counting 100,000 takes 2 ms."""
 
 MOST: Final = 1_000
 """Memories that are recalled at once."""
@@ -119,16 +124,16 @@ def recall(
     reader = Reader(agent or None, None if kinds is None else checked_kinds(kinds))
     limit = max(0, min(limit, MOST))
     depth = max(DEPTH, 2 * limit)
-    lies = _lies(tx, located)
+    asked_at = _query_vector(tx, located)
     spotted = _spotted(tx, asked)
-    anchors = _anchors(tx, spotted, [] if lies is None else _near(tx, lies))
+    anchors = _anchors(tx, spotted, [] if asked_at is None else _near(tx, asked_at))
     cosines: dict[int, float] = {}
-    if lies is not None and weights.vector:
-        near = tx.vectors.near_memories(lies.space, lies.vector, reader, limit=depth)
+    if asked_at is not None and weights.vector:
+        near = tx.vectors.near_memories(asked_at.space, asked_at.vector, reader, limit=depth)
         cosines = {memory_id: cosine for memory_id, cosine in near if cosine > 0}
     touched = _touched(tx, anchors, reader) if weights.entity else {}
     arms = {
-        "vector": _vector(lies, cosines, unplaced),
+        "vector": _vector(asked_at, cosines, unplaced),
         "keyword": _keyword(tx, asked, spotted, reader, depth),
         "entity": _entity(anchors, touched, depth),
     }
@@ -137,13 +142,14 @@ def recall(
     best = sorted(scores, key=lambda one: (-scores[one], one))[:limit]
     serving = tx.vectors.serving()
     waiting = tx.vectors.count_waiting(serving, "memory", most=COUNTED, reader=reader)
+    empty = kinds is None and not best and not tx.memory_words.count(reader, most=1)
     return Recalled(
         asked,
-        _recollections(tx, best, scores, arms, weight, _cosines(tx, lies, best), touched),
+        _recollections(tx, best, scores, arms, weight, _cosines(tx, asked_at, best), touched),
         anchors,
         {name: arm.why for name, arm in arms.items() if arm.why is not None},
         waiting,
-        _note(best, unplaced if lies is None else None, waiting),
+        EMPTY if empty else _note(best, unplaced if asked_at is None else None, waiting),
     )
 
 
@@ -178,7 +184,7 @@ def checked_kinds(kinds: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kinds))
 
 
-def _lies(tx: Tx, located: Located | None) -> _QueryVector | None:
+def _query_vector(tx: Tx, located: Located | None) -> _QueryVector | None:
     space = None if located is None else tx.vectors.space(located.model, len(located.vector))
     if located is None or space is None:
         return None
@@ -188,8 +194,8 @@ def _lies(tx: Tx, located: Located | None) -> _QueryVector | None:
 # ---- the arms -----------------------------------------------------------------------------------
 
 
-def _vector(lies: _QueryVector | None, cosines: dict[int, float], unplaced: str | None) -> _Arm:
-    if lies is None:
+def _vector(asked_at: _QueryVector | None, cosines: dict[int, float], unplaced: str | None) -> _Arm:
+    if asked_at is None:
         return _Arm(why=unplaced or "Nothing has its place by meaning yet.")
     return _Arm(list(cosines)) if cosines else _Arm(why="Nothing lies near the query.")
 
@@ -204,21 +210,17 @@ def _keyword(tx: Tx, asked: str, spotted: Sequence[Spotted], reader: Reader, dep
     known = [one for one in phrases if held[one]]
     if not known:
         return _Arm(why="No word of the query stands in any memory.")
-    common = max(FEW, tx.memories.last() // 4)
-    rare = _rarest([one for one in known if held[one] <= min(LATEST, common)], held)
-    if rare:
+    rare = _rarest([one for one in known if held[one] <= LATEST], held)
+    if rare := _uncommon(tx, reader, rare, held):
         found = tx.memory_words.search(rare, reader, limit=depth, latest=LATEST)
         return _Arm([memory_id for memory_id, _ in found])
     # In a large graph a word may be in too many memories to score and yet tell some apart.
-    many = list(dict.fromkeys(known))[:COUNTED_WORDS]
-    counted = {one: tx.memory_words.holding(one, reader, most=common + 1) for one in many}
-    telling = [one for one in many if counted[one] <= common]
+    telling = _telling(tx, reader, [one for one in known if held[one] > LATEST])
     if not telling:
         return _Arm(why="The words of the query stand in more than a quarter of the memories.")
     found = tx.memory_words.search(telling, reader, limit=depth, latest=LATEST, every=True)
     if len(found) < depth:
-        rarest = min(telling, key=lambda one: (counted[one], one))
-        found += tx.memory_words.search([rarest], reader, limit=depth, latest=LATEST)
+        found += tx.memory_words.search(telling[:1], reader, limit=depth, latest=LATEST)
     return _Arm(list(dict.fromkeys(memory_id for memory_id, _ in found))[:depth])
 
 
@@ -232,6 +234,28 @@ def _rarest(phrases: Sequence[str], held: dict[str, int]) -> list[str]:
             break
         chosen.append(one)
     return chosen
+
+
+def _uncommon(tx: Tx, reader: Reader, phrases: Sequence[str], held: dict[str, int]) -> list[str]:
+    """Those of the phrases that no more than a quarter of the memories have."""
+    most = max((held[one] for one in phrases), default=0)
+    quarter = tx.memory_words.count(reader, most=4 * most) // 4 if most > FEW else FEW
+    return [one for one in phrases if held[one] <= max(FEW, quarter)]
+
+
+def _telling(tx: Tx, reader: Reader, phrases: Sequence[str]) -> list[str]:
+    """Of phrases that more than ``LATEST`` memories have, the few that tell some apart, the rarest
+    first. Where they may be less than a quarter, the latest memories stand for all."""
+    few = 4 * (LATEST + 1)
+    if not phrases or tx.memory_words.count(reader, most=few) < few:
+        return []
+    since, most = tx.memory_words.since(reader, SAMPLE), SAMPLE // 4
+    counted = {
+        one: tx.memory_words.holding(one, reader, most=most + 1, since=since)
+        for one in dict.fromkeys(phrases)
+    }
+    telling = [one for one, count in counted.items() if count <= most]
+    return sorted(telling, key=lambda one: (counted[one], one))[:TOGETHER]
 
 
 def _entity(anchors: Sequence[Anchor], touched: dict[int, list[Anchor]], depth: int) -> _Arm:
@@ -270,13 +294,13 @@ def _spotted(tx: Tx, asked: str) -> list[Spotted]:
     return sorted(found.values(), key=lambda spot: spot.word)
 
 
-def _near(tx: Tx, lies: _QueryVector) -> list[tuple[int, float]]:
+def _near(tx: Tx, asked_at: _QueryVector) -> list[tuple[int, float]]:
     """(row, cosine) of the names that lie near enough to a query, until they lead to as many
     entities as are wanted."""
     limit = 5 * ANCHORS
     while True:
-        near = tx.vectors.near_names(lies.space, lies.vector, limit=limit)
-        close = [(row, cosine) for row, cosine in near if cosine >= lies.floor]
+        near = tx.vectors.near_names(asked_at.space, asked_at.vector, limit=limit)
+        close = [(row, cosine) for row, cosine in near if cosine >= asked_at.floor]
         roots = tx.entities.roots([row for row, _ in close])
         if len(close) < limit or len(set(roots.values())) >= ANCHORS:
             return close
@@ -320,11 +344,11 @@ def _fused(arms: dict[str, _Arm], weight: dict[str, float]) -> dict[int, float]:
     return scores
 
 
-def _cosines(tx: Tx, lies: _QueryVector | None, ids: Sequence[int]) -> dict[int, float]:
-    if lies is None:
+def _cosines(tx: Tx, asked_at: _QueryVector | None, ids: Sequence[int]) -> dict[int, float]:
+    if asked_at is None:
         return {}
-    found = tx.vectors.of(lies.space, "memory", ids)
-    return {memory_id: round(float(one @ lies.vector), 4) for memory_id, one in found.items()}
+    found = tx.vectors.of(asked_at.space, "memory", ids)
+    return {memory_id: round(float(one @ asked_at.vector), 4) for memory_id, one in found.items()}
 
 
 def _recollections(

@@ -508,15 +508,16 @@ def _told(
 
 def forget(tx: Tx, memory_ids: Sequence[int], *, agent: str | None = None) -> None:
     """Delete memories with their passages, mentions and facts; entities stay. What followed one of
-    them as its next version follows the one before.
+    them as its next version follows the one before, and where it held, that one holds again.
 
     Args:
         agent: who asks; what is sealed for another is none that it knows.
 
     Raises:
         NotFound: ``no_memory``.
-        Refused: ``under_answer``: it holds in place of another by an answer; that has to be taken
-            back first, or the other forgotten as well. ``part_of_document``: it is a passage.
+        Refused: ``under_answer``: another was replaced by an answer that would go with it; that
+            has to be taken back first, or the other forgotten as well. ``part_of_document``: it is
+            a passage.
     """
     for memory_id in dict.fromkeys(memory_ids):
         memory = tx.memories.get(memory_id)
@@ -531,8 +532,7 @@ def forget(tx: Tx, memory_ids: Sequence[int], *, agent: str | None = None) -> No
             )
         beliefs.must_not_carry(tx, memory, going=memory_ids)
     for memory_id in dict.fromkeys(memory_ids):
-        beliefs.bridge(tx, memory_id)
-        tx.memories.delete(memory_id)
+        beliefs.let_go(tx, memory_id)
 
 
 def batches(texts: Iterable[Text], size: int = BATCH) -> Iterator[list[Text]]:

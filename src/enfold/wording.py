@@ -1,4 +1,4 @@
-"""Text made ready for the full-text index, as recall by exact words files and seeks it."""
+"""Text prepared for the tokenizer of the full-text index: what is indexed, and what is sought."""
 
 from __future__ import annotations
 

@@ -160,11 +160,10 @@ class Texts(Opened):
             Refused: ``other_embedder``: the graph was placed by another one.
         """
         recollect.checked(query)
-        located, why = None, "No embedder is set."
+        located, why = None, "No embedder is set." if self._embedder is None else None
         if self._embedder is not None:
             try:
                 located = indexing.locate(self._store, self._embedder, query)
-                why = "Nothing has its place yet: enfold index."
             except Unavailable as error:
                 why = str(error)
         with self._store.read() as tx:

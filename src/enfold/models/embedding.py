@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 from enfold.errors import Invalid, Unavailable
+from enfold.models.addresses import is_address
 from enfold.models.minilm import MiniLm
 from enfold.ports import Embedder
 
@@ -35,6 +36,9 @@ BATCH: Final = 32
 MOST_CHARACTERS: Final = 8_192
 """Of a text; models take 256 to 8,192 tokens, and a token has a character at least."""
 
+REFUSED: Final = (400, 413, 422)
+"""The statuses of an endpoint that does not take what it was sent."""
+
 MOST_BYTES: Final = 1 << 24
 """Of one answer: 32 vectors of 4,096 numbers take 3 MB."""
 
@@ -57,7 +61,7 @@ def embedder(
         return None
     if name == MINILM:
         return MiniLm(threads)
-    if not name or not _is_address(url):
+    if not name or not is_address(url):
         raise Invalid(
             "bad_setting",
             f"The setting embedder is {name!r} and embedder_url says no address of a model. Set "
@@ -65,15 +69,6 @@ def embedder(
             "http://127.0.0.1:11434/v1, or embedder to minilm or off.",
         )
     return Endpoint(name, url, key, timeout=timeout)
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 class Endpoint:
@@ -125,8 +120,9 @@ class Endpoint:
 
         Raises:
             Unavailable: ``needs_extra``: the client library is not installed;
-                ``model_unavailable``: the endpoint can't be reached, refuses, does not answer in
-                time, or answers nonsense.
+                ``model_unavailable``: the endpoint can't be reached, refuses, or does not answer
+                in time; ``model_refused``: it does not take these texts; ``model_nonsense``: what
+                it answers are no vectors of the texts.
         """
         import numpy
 
@@ -240,7 +236,8 @@ class Endpoint:
             todo = "It refuses the request: look whether the model is one for embeddings."
         else:
             todo = "It has a fault of its own: look at what serves it, then try again."
-        return self._failed(f"answers with status {status}", todo)
+        failed = self._failed(f"answers with status {status}", todo)
+        return Unavailable("model_refused", str(failed)) if status in REFUSED else failed
 
     def _late(self) -> Unavailable:
         return self._failed(

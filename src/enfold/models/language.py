@@ -16,9 +16,9 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import urlsplit
 
 from enfold.errors import Invalid, Unavailable
+from enfold.models.addresses import is_address
 from enfold.ports import Model, Reply
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def model(name: str, url: str, key: str = "", timeout: float = TIMEOUT) -> Model
     """
     if not name:
         return None
-    if not _is_address(url):
+    if not is_address(url):
         raise Invalid(
             "bad_setting",
             f"The setting model names {name!r}, and model_url does not say where it is. Set "
@@ -229,15 +229,6 @@ def model(name: str, url: str, key: str = "", timeout: float = TIMEOUT) -> Model
             "http://127.0.0.1:11434/v1.",
         )
     return at(url, name, key, timeout or TIMEOUT)
-
-
-def _is_address(url: str) -> bool:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        return False
-    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def at(

@@ -258,6 +258,15 @@ class Memories:
     def release_caller(self, memory_id: int) -> None:
         self._sql.run("UPDATE memory SET caller_id = NULL WHERE id = :id", id=memory_id)
 
+    def give_caller(self, memory_id: int, caller_id: str) -> None:
+        memory = self.get(memory_id)
+        sealed_for = None if memory is None else memory.sealed_for
+        self._sql.run(
+            "UPDATE memory SET caller_id = :caller WHERE id = :id",
+            id=memory_id,
+            caller=_caller(caller_id, sealed_for),
+        )
+
     def follow(self, memory_id: int, before: int | None) -> None:
         self._sql.run(
             "UPDATE memory SET follows_id = :before WHERE id = :id", id=memory_id, before=before

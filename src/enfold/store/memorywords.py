@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from enfold.ports import Reader
 from enfold.store.recallable import may_recall, values_of
 from enfold.store.statements import Statements
+
+_SEARCHED: Final = "memory_words_docsize"
+"""The table that the index keeps itself: a row for each memory whose words are in it."""
 
 
 class MemoryWords:
@@ -15,13 +19,43 @@ class MemoryWords:
     def __init__(self, statements: Statements) -> None:
         self._sql = statements
 
-    def holding(self, phrase: str, reader: Reader, *, most: int) -> int:
+    def count(self, reader: Reader, *, most: int) -> int:
+        if reader.kinds is None and not reader.sealed:
+            # SQLite knows both without a look at their rows, and most graphs are much larger.
+            at_least = self._sql.value(
+                f"""SELECT (SELECT count(*) FROM {_SEARCHED})
+                - (SELECT count(*) FROM uncounted)"""
+            )
+            if at_least >= most:
+                return most
+        return int(
+            self._sql.value(
+                f"""SELECT count(*) FROM (SELECT 1 FROM {_SEARCHED}
+                WHERE {may_recall(f"{_SEARCHED}.id", reader)} LIMIT :most) h""",
+                most=most,
+                **values_of(reader),
+            )
+        )
+
+    def since(self, reader: Reader, latest: int) -> int:
+        return int(
+            self._sql.value(
+                f"""SELECT coalesce(min(h.id), 0) FROM (SELECT id FROM {_SEARCHED}
+                WHERE {may_recall(f"{_SEARCHED}.id", reader)}
+                ORDER BY id DESC LIMIT :latest) h""",
+                latest=latest,
+                **values_of(reader),
+            )
+        )
+
+    def holding(self, phrase: str, reader: Reader, *, most: int, since: int = 0) -> int:
         return int(
             self._sql.value(
                 f"""SELECT count(*) FROM (SELECT 1 FROM memory_words
-                WHERE memory_words MATCH :phrase AND {may_recall("memory_words.rowid", reader)}
-                LIMIT :most) h""",
+                WHERE memory_words MATCH :phrase AND memory_words.rowid >= :since
+                AND {may_recall("memory_words.rowid", reader)} LIMIT :most) h""",
                 phrase=_quoted(phrase),
+                since=since,
                 most=most,
                 **values_of(reader),
             )

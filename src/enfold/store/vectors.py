@@ -6,7 +6,7 @@ exactly, by the vectors of those whose codes are nearest.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from enfold.errors import Refused
@@ -120,14 +120,22 @@ class Vectors:
     # ---- what has a place, and what waits for one ----
 
     def waiting(
-        self, space: Space, what: Placed, *, ids: Sequence[int] | None = None, limit: int
+        self,
+        space: Space,
+        what: Placed,
+        *,
+        ids: Sequence[int] | None = None,
+        but: Collection[int] = (),
+        limit: int,
     ) -> list[tuple[int, str]]:
         among = "o.id > :through" if ids is None else f"o.id IN {ID_LIST}"
         return self._sql.all(
-            f"SELECT o.id, {_TEXT[what]} {_WAITING[what]} AND {among} ORDER BY o.id LIMIT :limit",
+            f"""SELECT o.id, {_TEXT[what]} {_WAITING[what]} AND {among}
+            AND o.id NOT IN (SELECT value FROM json_each(:but)) ORDER BY o.id LIMIT :limit""",
             space=space.id,
             through=self._through(space, what),
             ids=id_list(ids or ()),
+            but=id_list(but),
             limit=limit,
         )
 
