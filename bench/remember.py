@@ -2,7 +2,8 @@
 
 A graph of so many names is imported and settled first; then texts that name some of them, and new
 names, are remembered in batches and one by one. Reading alone (names the graph knows, and what text
-marks) is timed by itself.
+marks) is timed by itself. The texts made here have 30 tokens on average; the observations of the
+graphs in examples/, which people's agents wrote, have 15, and are remembered as well.
 
     python bench/remember.py --names 0,10k,100k --texts 2000
 """
@@ -59,10 +60,26 @@ def build(db: str, names: int) -> dict[str, Any]:
         return {"entities": graph.summary().entities}
 
 
+def observations() -> list[str]:
+    """What the graphs in examples/ say of their entities, each text once."""
+    files = sorted((Path(__file__).resolve().parents[1] / "examples").glob("*/*.jsonl"))
+    rows = (json.loads(line) for file in files for line in file.read_text("utf-8").splitlines())
+    return list(dict.fromkeys(text for row in rows for text in row.get("observations", ())))
+
+
 def many(db: str, texts: int, embedder: str | None) -> dict[str, Any]:
+    return _remembered(db, list(sentences(texts)), embedder)
+
+
+def real(db: str, embedder: str | None) -> dict[str, Any]:
+    figures = _remembered(db, observations(), embedder)
+    return {"real texts a second": figures["a second"]}
+
+
+def _remembered(db: str, texts: list[str], embedder: str | None) -> dict[str, Any]:
     import enfold
 
-    given = [enfold.Text(text) for text in sentences(texts)]
+    given = [enfold.Text(text) for text in texts]
     with enfold.open(db, embedder=embedder) as graph:
         graph.remember("Warm up, please.")
         started = time.perf_counter()
@@ -70,7 +87,7 @@ def many(db: str, texts: int, embedder: str | None) -> dict[str, Any]:
         seconds = time.perf_counter() - started
     return {
         "wall": seconds,
-        "a second": texts / seconds,
+        "a second": len(texts) / seconds,
         "mentions": sum(one.mentions for one in done),
         "facts": sum(one.facts for one in done),
         "minted": sum(len(one.minted) for one in done),
@@ -126,6 +143,7 @@ def reading(db: str, texts: int) -> dict[str, Any]:
 STEPS: Final[dict[str, measure.Step]] = {
     "build": build,
     "many": many,
+    "real": real,
     "single": single,
     "reading": reading,
 }
@@ -153,6 +171,8 @@ def main() -> None:
                     "remember.py", "many", db=db, texts=options.texts, embedder=embedder
                 )
                 row |= step.result | {"cpu s": step.cpu, "peak MiB": step.peak}
+                step = measure.run_step("remember.py", "real", db=db, embedder=embedder)
+                row |= step.result
                 step = measure.run_step(
                     "remember.py", "single", db=db, texts=200, embedder=embedder
                 )

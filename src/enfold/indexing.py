@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from numpy import float32
     from numpy.typing import NDArray
 
-BATCH: Final = 256
-"""Texts that are placed and stored together: about a second's work of a small model."""
+BATCH: Final = 500
+"""Texts that are placed and stored together: about two seconds' work of a small model."""
 
 NEAR: Final = 20
 """Memories near to one that are looked at: enough that some are left that can be compared."""

@@ -15,7 +15,7 @@ BATCH: Final = 1_000
 LOOKUPS: Final = 20_000
 """Runs of text that are looked up in one statement."""
 
-SAMPLE: Final = 5_000
+SAMPLE: Final = 1_000
 """Characters by which it is told how many runs the texts have."""
 
 RUNS_A_NAME: Final = 4

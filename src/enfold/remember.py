@@ -23,8 +23,12 @@ from enfold.names import clean, normalized
 from enfold.ports import Extractor, NewMemory, Progress, Store, Tx
 from enfold.spotting import Spotter
 
-BATCH: Final = 100
-"""Texts that are stored, read and placed together."""
+BATCH: Final = 500
+"""Texts that are stored and placed together: of so many, texts of one length go through the model
+at once. Real texts became memories a quarter faster than a hundred at a time."""
+
+READ: Final = 100
+"""Texts that are read together: others wait for the lock while what is found in them is written."""
 
 CHARACTERS: Final = 1_000_000
 """Characters after which a batch is full: a hundred documents of the longest would be gigabytes."""
@@ -293,7 +297,7 @@ def read(store: Store, stored: Sequence[Stored], extractor: Extractor | None) ->
     new = [one for one in stored if not one.repeat]
     wanted = [part for one in new if one.text.is_read for part in one.parts]
     # A document may have thousands of passages, and others wait for the lock.
-    slices = [wanted[at : at + BATCH] for at in range(0, len(wanted), BATCH)] or [[]]
+    slices = [wanted[at : at + READ] for at in range(0, len(wanted), READ)] or [[]]
     given = [one.linked for one in new]
     done = [_read(store, slices[0], given, extractor)]
     done += [_read(store, some, [], extractor) for some in slices[1:]]
@@ -322,7 +326,7 @@ def read_waiting(
     done = failed = after = 0
     while True:
         with store.read() as tx:
-            waiting = tx.memories.unread(after=after, limit=BATCH)
+            waiting = tx.memories.unread(after=after, limit=READ)
         if not waiting:
             return done, failed
         after = waiting[-1]
