@@ -319,6 +319,7 @@ def test_a_read_sees_what_changed_since_the_pairs_were_settled(store: SqliteStor
         assert Open(tx, Filter("other")).count() == 0
 
 
+@pytest.mark.sqlite
 def test_the_next_card_and_its_answer_read_no_table_whole(store: SqliteStore) -> None:
     with store.write() as tx:
         rows = mint(tx, *(f"name{n}x" for n in range(60)))

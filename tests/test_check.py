@@ -92,6 +92,7 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("invariant", DAMAGE)
+@pytest.mark.sqlite
 def test_damage_is_named(store: SqliteStore, invariant: str) -> None:
     connection = store._idle[0]
     for pragma in ("foreign_keys = 0", "ignore_check_constraints = 1"):
@@ -127,6 +128,7 @@ def test_every_invariant_is_put_into_words(store: SqliteStore) -> None:
         ("INSERT INTO word_part (word_part) VALUES ('delete-all')", ()),
     ],
 )
+@pytest.mark.sqlite
 def test_rows_that_their_words_do_not_find_are_named(
     store: SqliteStore, damage: str, ids: tuple[int, ...]
 ) -> None:

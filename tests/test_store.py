@@ -102,7 +102,7 @@ def test_what_is_no_graph_of_ours_is_refused_and_left_as_it_was(
     elif what == "no directory":
         url = str(tmp_path / "nowhere" / "graph.db")
     elif what == "url":
-        url = "postgres://host/db"
+        url = "mysql://host/db"
     elif what == "truncated":
         open_store(url).close()
         path.write_bytes(path.read_bytes()[:5000])

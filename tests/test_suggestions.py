@@ -201,6 +201,7 @@ def test_a_change_is_seen_by_a_snapshot_and_kept_by_a_writer(
 
 
 @pytest.mark.parametrize("change", sorted(CHANGES.keys() - {"mention", "replaced"}))
+@pytest.mark.sqlite
 def test_without_its_trigger_a_change_goes_unseen(store: SqliteStore, change: str) -> None:
     """What the test before can tell."""
     before, then = CHANGES[change]
@@ -247,6 +248,7 @@ def test_a_name_mentioned_reads_what_touches_it_alone(store: SqliteStore) -> Non
         assert [at[2:4] for at in suggestions._around(roots)] == [(rows[0], rows[1])]
 
 
+@pytest.mark.sqlite
 def test_a_pass_over_a_few_new_names_reads_no_table_whole() -> None:
     with enfold.open(":memory:") as graph:
         told(graph, "x", mentions=[f"Alpha beta {at}" for at in range(60)] + ["Gamma delta"])

@@ -5,11 +5,9 @@ run of what changes anything: that one transaction, taken back.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, is_dataclass
-from pathlib import Path
 from typing import Generic, TypeVar, cast
 
 from enfold.check import check
@@ -68,8 +66,8 @@ def guarded(
         with suppress(Error), store.write() as tx:
             tx.runs.finish(run_id, {}, backup=copy, error=_said(error))
         raise
-    if keep_backups and store.backups is not None:
-        _keep_newest(store.backups, Path(store.url).stem, keep_backups)
+    if keep_backups:
+        store.keep_backups(keep_backups)
     return Guarded(result, run_id, copy)
 
 
@@ -116,11 +114,3 @@ def _fields(result: object) -> Mapping[str, object]:
 def _said(error: BaseException) -> str:
     code = error.code if isinstance(error, Error) else type(error).__name__
     return f"{code}: {error}"
-
-
-def _keep_newest(directory: Path, stem: str, keep: int) -> None:
-    # Only names that a backup is given; whatever else lies there is somebody's own.
-    ours = re.compile(re.escape(stem) + r"-\d{8}T\d{12}Z(-run\d+)?\.db")
-    backups = sorted(path for path in directory.glob("*.db") if ours.fullmatch(path.name))
-    for old in backups[: max(0, len(backups) - keep)]:
-        old.unlink(missing_ok=True)

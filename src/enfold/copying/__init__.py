@@ -54,19 +54,25 @@ def rows(tx: Tx, *, sealed: bool, progress: Progress | None = None) -> Iterator[
 
 
 def paste(
-    tx: Tx, lines: Iterable[Line], *, into: str, progress: Progress | None = None
+    tx: Tx,
+    lines: Iterable[Line],
+    *,
+    into: str,
+    emptied: bool = False,
+    progress: Progress | None = None,
 ) -> dict[str, int]:
     """Write the rows of another graph into a new one, make what follows from them, and look whether
     all of it holds; how many rows of each table.
 
     Args:
         into: what the graph is called in errors.
+        emptied: whether the graph held something, and gives no id of that again.
 
     Raises:
         Refused: ``not_empty``: the graph holds something.
         Invalid: ``unsound_copy``: the rows are no sound graph; what the stream itself raises.
     """
-    if not tx.rows.are_none():
+    if not emptied and not tx.rows.are_none():
         raise Refused(
             "not_empty",
             f"{into} holds something already, and a whole graph goes into a new one only. Import "
@@ -139,6 +145,11 @@ def copy(
         return paste(new, rows(tx, sealed=sealed), into=target.url, progress=progress)
 
 
+def counts(tx: Tx) -> dict[str, int]:
+    """How many rows of each table a copy would take."""
+    return {table.name: sum(1 for _ in tx.rows.read(table.name, sealed=True)) for table in TABLES}
+
+
 def index_names(store: Store, engine: Callable[[], Engine], progress: Progress) -> None:
     """File the names of a copied graph as its last pass did, so that the next needs to look at
     what is new alone. Cut off, or without the rules it was settled by, the next looks at all."""
@@ -171,6 +182,7 @@ __all__ = [
     "Table",
     "Value",
     "copy",
+    "counts",
     "index_names",
     "paste",
     "rows",

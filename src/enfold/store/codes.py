@@ -152,7 +152,7 @@ class Codes:
 
     def _held(self, sql: Statements, what: Placed, space: Space) -> Table:
         # A restore changes this number, and nothing else does but a change of the schema.
-        schema = int(sql.value("PRAGMA schema_version"))
+        schema = sql.generation()
         held = self._tables.get((what, space.id))
         if held is None or held.schema != schema:
             return Table(words_of(space.dimensions), schema)

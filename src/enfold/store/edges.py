@@ -24,7 +24,7 @@ UNSEALED_FACT: Final = _UNSEALED.format(edge="f")
 # Edges that count for an agent: those of the views, and those of what is sealed for it. Nobody's
 # agent is null, and sees what the views do.
 _SEEN: Final = """NOT EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = {edge}.memory_id
-    AND (x.stale OR x.sealed_for IS NOT :agent))"""
+    AND (x.stale <> 0 OR x.sealed_for IS NOT :agent))"""
 _SEEN_MENTION: Final = _SEEN.format(edge="m")
 _SEEN_FACT: Final = _SEEN.format(edge="f")
 

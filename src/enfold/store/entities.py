@@ -171,6 +171,8 @@ class Entities:
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
             new,
         )
+        if self._last is not None:
+            self._sql.gave_ids("entity", self._last)
         self._words.add((row_id, row.name) for row_id, row in zip(ids, rows, strict=True) if row_id)
         return ids
 
@@ -210,8 +212,8 @@ class Entities:
         # A row names itself as its root, so its id must be known before it is written. Under the
         # write lock the counter can't move but by this transaction.
         if self._last is None:
-            self._last = self._sql.value("SELECT seq FROM sqlite_sequence WHERE name = 'entity'")
-        return (self._last or 0) + 1
+            self._last = self._sql.last_id("entity")
+        return self._last + 1
 
     def show(self, root_id: int, shown_id: int, *, actor: str | None) -> None:
         self._sql.run(

@@ -15,7 +15,8 @@ SHOWN_AT_MOST: Final = 20
 """So many offenders of one invariant are named; the rest would say nothing new."""
 
 # The row that a name of a text leads to: what a person chose, else the only entity's lowest sense.
-_LEADS_TO: Final = """(SELECT CASE WHEN sum(e.id = c.candidate_id) THEN max(c.candidate_id)
+_LEADS_TO: Final = """(SELECT CASE WHEN max(CASE WHEN e.id = c.candidate_id THEN 1 END) = 1
+        THEN max(c.candidate_id)
         WHEN count(DISTINCT e.canonical_id) = 1
         THEN (SELECT o.id FROM entity o WHERE o.key = {0} ORDER BY o.sense LIMIT 1) END
     FROM entity e LEFT JOIN conflict c
@@ -122,10 +123,7 @@ class Invariants:
         return len(found), found[:SHOWN_AT_MOST]
 
     def foreign_keys(self) -> list[str]:
-        rows = self._sql.all("PRAGMA foreign_key_check")
-        return [
-            f"row {row[1]} of {row[0]} refers to a row of {row[2]} that is gone" for row in rows
-        ]
+        return self._sql.dangling()
 
     def file(self) -> list[str]:
-        return [row[0] for row in self._sql.all("PRAGMA integrity_check") if row[0] != "ok"]
+        return self._sql.damage()

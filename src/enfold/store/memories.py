@@ -11,10 +11,11 @@ from typing import Any, Final
 from enfold import wording
 from enfold.model import Fact, Memory, Mention
 from enfold.ports import NewMemory
+from enfold.store.memorywords import MemoryWords
 from enfold.store.statements import ID_LIST, Statements, id_list
 
 MEMORY: Final = """y.id, y.content, y.kind, y.source, y.source_tag, y.caller_id,
-    CASE WHEN EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = y.id AND x.stale)
+    CASE WHEN EXISTS (SELECT 1 FROM uncounted x WHERE x.memory_id = y.id AND x.stale <> 0)
         THEN 'stale' ELSE 'active' END,
     y.created_at, y.title, y.area, y.topic, y.agent,
     (SELECT x.sealed_for FROM uncounted x WHERE x.memory_id = y.id),
@@ -49,8 +50,9 @@ def digest_of(content: str, sealed_for: str | None) -> str:
 class Memories:
     """See ``ports.Memories``."""
 
-    def __init__(self, statements: Statements) -> None:
+    def __init__(self, statements: Statements, words: MemoryWords) -> None:
         self._sql = statements
+        self._words = words
 
     # ---- read ----
 
@@ -140,7 +142,8 @@ class Memories:
     def versions(self, memory_id: int) -> list[Memory]:
         rows = self._sql.all(
             f"""WITH RECURSIVE before (id) AS (
-                SELECT :id UNION SELECT m.follows_id FROM before b JOIN memory m ON m.id = b.id
+                SELECT CAST(:id AS INTEGER)
+                UNION SELECT m.follows_id FROM before b JOIN memory m ON m.id = b.id
                 WHERE m.follows_id IS NOT NULL),
             chain (id) AS (
                 SELECT id FROM before
@@ -164,7 +167,7 @@ class Memories:
         return self.add_many([NewMemory(content, source, source_tag, caller_id, kind)])[0]
 
     def add_many(self, memories: Sequence[NewMemory]) -> list[int]:
-        mark = self._last_ever()
+        mark = self._sql.last_id("memory")
         self._sql.run_many(
             """INSERT INTO memory (content, kind, title, area, topic, agent, source, source_tag,
                 caller_id, digest, document_id, follows_id, created_at)
@@ -190,19 +193,12 @@ class Memories:
         )
         ids = self._sql.ids("SELECT id FROM memory WHERE id > :mark ORDER BY id", mark=mark)
         both = list(zip(ids, memories, strict=True))
-        self._sql.run_many(
-            "INSERT INTO memory_words (rowid, words) VALUES (?, ?)",
-            ((one, wording.words(m.content)) for one, m in both if m.searched),
-        )
+        self._words.file((one, wording.words(m.content)) for one, m in both if m.searched)
         self._sql.run_many(
             "INSERT INTO uncounted (memory_id, stale, sealed_for) VALUES (?, 0, ?)",
             ((one, m.sealed_for) for one, m in both if m.sealed_for is not None),
         )
         return ids
-
-    def _last_ever(self) -> int:
-        found = self._sql.value("SELECT seq FROM sqlite_sequence WHERE name = 'memory'")
-        return int(found or 0)
 
     def repeat(self, memory_id: int) -> None:
         self._sql.run("UPDATE memory SET repeats = repeats + 1 WHERE id = :id", id=memory_id)
@@ -214,18 +210,9 @@ class Memories:
         self._sql.run("DELETE FROM memory WHERE id = :id", id=memory_id)
 
     def _unfile(self, memory_id: int) -> None:
-        row = self._sql.row(
-            """SELECT content, EXISTS (SELECT 1 FROM memory_words w WHERE w.rowid = m.id)
-            FROM memory m WHERE m.id = :id""",
-            id=memory_id,
-        )
-        if row is not None and row[1]:
-            self._sql.run(
-                "INSERT INTO memory_words (memory_words, rowid, words) "
-                "VALUES ('delete', :id, :words)",
-                id=memory_id,
-                words=wording.words(row[0]),
-            )
+        content = self._sql.value("SELECT content FROM memory WHERE id = :id", id=memory_id)
+        if content is not None:
+            self._words.unfile(memory_id, wording.words(content))
 
     def set_status(self, memory_id: int, status: str) -> None:
         if status == "stale":

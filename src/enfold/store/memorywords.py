@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from enfold.ports import Reader
@@ -18,6 +18,20 @@ class MemoryWords:
 
     def __init__(self, statements: Statements) -> None:
         self._sql = statements
+
+    def file(self, rows: Iterable[tuple[int, str]]) -> None:
+        """Of memories that are new, (id, words)."""
+        self._sql.run_many("INSERT INTO memory_words (rowid, words) VALUES (?, ?)", rows)
+
+    def unfile(self, memory_id: int, words: str) -> None:
+        """Take a memory's words away, where they are filed; the index has no text to go by."""
+        if self._sql.row("SELECT 1 FROM memory_words WHERE rowid = :id", id=memory_id) is None:
+            return
+        self._sql.run(
+            "INSERT INTO memory_words (memory_words, rowid, words) VALUES ('delete', :id, :words)",
+            id=memory_id,
+            words=words,
+        )
 
     def count(self, reader: Reader, *, most: int) -> int:
         if reader.kinds is None and not reader.sealed:

@@ -26,7 +26,7 @@ _MEMORIES: Final = f"""SELECT c.id, c.queued_memory_id, c.candidate_memory_id, c
     c.reason, c.created_at, {_ANSWER.format("c.made_memory_id")}
 FROM conflict c"""
 
-_MOOT_MEMORY: Final = """EXISTS (SELECT 1 FROM uncounted x WHERE x.stale
+_MOOT_MEMORY: Final = """EXISTS (SELECT 1 FROM uncounted x WHERE x.stale <> 0
     AND x.memory_id IN (c.queued_memory_id, c.candidate_memory_id))"""
 
 _NOT_SEALED: Final = """NOT EXISTS (SELECT 1 FROM uncounted x

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from enfold import wording
 from enfold.copying.tables import BY_NAME, KEPT, TABLES, Table, Value, unsound
 from enfold.ports import Suggestions
+from enfold.store.memorywords import MemoryWords
 from enfold.store.schema import VERSION
 from enfold.store.statements import Statements
 from enfold.store.words import Words
@@ -21,26 +22,18 @@ _SEALED: Final = """WITH sealed (id) AS (
 
 _ARE_SEALED: Final = "coalesce({column}, 0) IN (SELECT id FROM sealed)"
 
-_TABLES: Final = ", ".join(f"'{table.name}'" for table in TABLES)
+_NUMBER: Final = re.compile("[0-9]{1,15}")
 _META: Final = ", ".join(f"'{name}'" for name in KEPT)
 
 _FROM: Final = {
     "meta": f"(SELECT name, value FROM meta WHERE name IN ({_META}))",
-    "last_id": f"""(SELECT name, seq AS id FROM sqlite_sequence
-        WHERE seq > 0 AND name IN ({_TABLES}))""",
 }
 """Where rows come from that are not all of a table."""
 
 _FLAWS: Final = {
-    "an edge's last id, or a name's that was looked at, is no number of it": """
-        SELECT 1 WHERE 2 <> (SELECT count(*) FROM meta WHERE name IN ('edge', 'examined')
-            AND value <> '' AND value NOT GLOB '*[^0-9]*' AND length(value) < 16)
-            OR (SELECT CAST(value AS INTEGER) FROM meta WHERE name = 'examined') >
-                coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'entity'), 0)""",
     "a pair is suggested of rows that are not there": """
         SELECT 1 FROM suggestion s LEFT JOIN entity l ON l.id = s.left_id
         LEFT JOIN entity r ON r.id = s.right_id WHERE l.id IS NULL OR r.id IS NULL LIMIT 1""",
-    "a row refers to another that is not there": "SELECT 1 FROM pragma_foreign_key_check LIMIT 1",
 }
 """What would break the graph later, or while the rest is worked out, and how it is found."""
 
@@ -50,23 +43,36 @@ class Rows:
 
     schema: Final = VERSION
 
-    def __init__(self, statements: Statements, words: Words, suggestions: Suggestions) -> None:
+    def __init__(
+        self,
+        statements: Statements,
+        words: Words,
+        memory_words: MemoryWords,
+        suggestions: Suggestions,
+    ) -> None:
         self._sql = statements
         self._words = words
+        self._memory_words = memory_words
         self._suggestions = suggestions
 
     def read(self, table: str, *, sealed: bool) -> Iterator[tuple[Any, ...]]:
+        if table == "last_id":
+            return iter(self._last_ids())
         asked = BY_NAME[table]
         return self._sql.stream(_reading(asked, sealed=sealed or not (asked.goes or asked.loosens)))
 
     def are_none(self) -> bool:
         held = (table.name for table in TABLES if not table.seeded and table.name != "last_id")
         exist = " OR ".join(f"EXISTS (SELECT 1 FROM {name})" for name in held)
-        return not self._sql.value(f"SELECT {exist} OR EXISTS (SELECT 1 FROM ({_FROM['last_id']}))")
+        return not self._sql.value(f"SELECT {exist}") and not self._last_ids()
+
+    def _last_ids(self) -> list[tuple[str, int]]:
+        lasts = ((name, self._sql.last_id(name)) for name in sorted(BY_NAME))
+        return [(name, last) for name, last in lasts if last]
 
     def begin(self) -> None:
         # A row may refer to one that comes after it, as a fold does to a later name.
-        self._sql.run("PRAGMA defer_foreign_keys = 1")
+        self._sql.defer_references()
         for table in TABLES:
             if table.seeded:
                 self._sql.run(f"DELETE FROM {table.name}{_kept(table)}")
@@ -80,40 +86,40 @@ class Rows:
             return self._sql.run_many(
                 f"INSERT INTO {table} ({', '.join(into.names)}) VALUES ({places})", rows
             )
-        except sqlite3.IntegrityError as error:
+        except self._sql.broken as error:
             raise unsound(f"a row of {table} can't be ({error})") from error
 
     def _write_last_ids(self, rows: list[tuple[Value, ...]]) -> int:
         for name, last in rows:
             if name not in BY_NAME:
                 raise unsound(f"it gives a last id of no table that is known, {name!r:.60}")
-            changed = self._sql.run(
-                "UPDATE sqlite_sequence SET seq = max(seq, :last) WHERE name = :name",
-                name=name,
-                last=last,
-            )
-            if not changed:
-                self._sql.run(
-                    "INSERT INTO sqlite_sequence (name, seq) VALUES (:name, :last)",
-                    name=name,
-                    last=last,
-                )
+            self._sql.raise_last_id(str(name), int(last or 0))
         return len(rows)
 
     def flaws(self) -> list[str]:
-        return [flaw for flaw, sql in _FLAWS.items() if self._sql.row(sql) is not None]
+        found = [flaw for flaw, sql in _FLAWS.items() if self._sql.row(sql) is not None]
+        if not self._marks_hold():
+            found.append("an edge's last id, or a name's that was looked at, is no number of it")
+        if self._sql.dangling():
+            found.append("a row refers to another that is not there")
+        return found
+
+    def _marks_hold(self) -> bool:
+        """Whether the last edge, and the last name that was looked at, are numbers that may be."""
+        marks = dict(
+            self._sql.all("SELECT name, value FROM meta WHERE name IN ('edge', 'examined')")
+        )
+        sound = len(marks) == 2 and all(_NUMBER.fullmatch(value) for value in marks.values())
+        return sound and int(marks["examined"]) <= self._sql.last_id("entity")
 
     def remake(self) -> None:
         self._words.rewrite()
-        self._sql.run_many(
-            "INSERT INTO memory_words (rowid, words) VALUES (?, ?)",
-            (
-                (memory_id, wording.words(content))
-                for memory_id, content in self._sql.stream(
-                    """SELECT id, content FROM memory m WHERE NOT EXISTS
-                        (SELECT 1 FROM memory p WHERE p.document_id = m.id) ORDER BY id"""
-                )
-            ),
+        self._memory_words.file(
+            (memory_id, wording.words(content))
+            for memory_id, content in self._sql.stream(
+                """SELECT id, content FROM memory m WHERE NOT EXISTS
+                    (SELECT 1 FROM memory p WHERE p.document_id = m.id) ORDER BY id"""
+            )
         )
         self._sql.run(
             """INSERT INTO unsettled SELECT left_id FROM suggestion WHERE true

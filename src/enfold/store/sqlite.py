@@ -15,10 +15,15 @@ from typing import Final
 from urllib.parse import quote
 
 from enfold.errors import Error, Invalid, NotFound, Refused, Unavailable
+from enfold.store.backups import Backups
 from enfold.store.codes import Codes
 from enfold.store.faults import fault
+from enfold.store.memorywords import MemoryWords
+from enfold.store.nesting import Nesting
 from enfold.store.schema import VERSION, identify, migrate
+from enfold.store.statements import Statements
 from enfold.store.tx import Transaction
+from enfold.store.words import Words
 
 MEMORY: Final = ":memory:"
 WAIT_SECONDS: Final = 30.0
@@ -44,7 +49,7 @@ class SqliteStore:
         self._owner = os.getpid()
         self._guard = threading.Lock()
         self._memory_lock = threading.RLock()
-        self._held = threading.local()
+        self._nesting = Nesting(alone=path == MEMORY)  # one in memory has one connection
         self._codes = Codes()
         self._closed = False
         if path != MEMORY:
@@ -68,14 +73,14 @@ class SqliteStore:
         with _mapped(self.url), self._connection("read") as connection:
             inside = connection.in_transaction
             if inside:  # a graph in memory, read while it is read
-                yield Transaction(connection, self._now(), self._codes)
+                yield self._transaction(connection)
                 return
             connection.execute("PRAGMA query_only = 1")
             connection.execute("BEGIN")
             try:
                 # BEGIN alone takes no snapshot; the first statement does.
                 connection.execute("SELECT 1 FROM meta LIMIT 1").fetchone()
-                yield Transaction(connection, self._now(), self._codes)
+                yield self._transaction(connection)
             finally:
                 if connection.in_transaction:  # a failing disk has ended it already
                     connection.execute("ROLLBACK")
@@ -87,7 +92,7 @@ class SqliteStore:
         with _mapped(self.url), self._connection("write") as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
-                tx = Transaction(connection, self._now(), self._codes)
+                tx = self._transaction(connection)
                 yield tx
                 tx.before_commit()
                 connection.execute("COMMIT")
@@ -97,6 +102,10 @@ class SqliteStore:
                     connection.execute("ROLLBACK")
                 raise
 
+    def _transaction(self, connection: sqlite3.Connection) -> Transaction:
+        sql = Statements(connection, self._now())
+        return Transaction(sql, self._codes, Words(sql), MemoryWords(sql))
+
     def _now(self) -> str:
         moment = self._clock()
         return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
@@ -105,29 +114,17 @@ class SqliteStore:
 
     @contextmanager
     def _connection(self, kind: str) -> Iterator[sqlite3.Connection]:
-        held: list[str] = self._held.__dict__.setdefault("kinds", [])
-        self._must_not_nest(kind, held)
-        held.append(kind)
-        try:
+        with self._nesting.entered(kind):
             if self.url == MEMORY:
                 with self._memory_lock:
                     self._must_be_open()
                     yield self._idle[0]
-            else:
-                connection = self._take()
-                try:
-                    yield connection
-                finally:
-                    self._give_back(connection)
-        finally:
-            held.remove(kind)
-
-    def _must_not_nest(self, kind: str, held: list[str]) -> None:
-        writes = "write" in (kind, *held)
-        both_write = kind == "write" and "write" in held
-        # A graph in memory has one connection, and that is in a transaction.
-        if held and (both_write or (writes and self.url == MEMORY)):
-            raise RuntimeError("a transaction of this thread is open; pass its tx on instead")
+                return
+            connection = self._take()
+            try:
+                yield connection
+            finally:
+                self._give_back(connection)
 
     def _must_be_open(self) -> None:
         if self._closed:
@@ -197,7 +194,15 @@ class SqliteStore:
     @property
     def backups(self) -> Path | None:
         """The directory where this graph's backups lie by default; None for one in memory."""
-        return None if self.url == MEMORY else Path(f"{self.url}.backups")
+        return None if self.url == MEMORY else self._backups.directory
+
+    @property
+    def _backups(self) -> Backups:
+        return Backups(Path(f"{self.url}.backups"), Path(self.url).stem)
+
+    def keep_backups(self, keep: int) -> None:
+        if self.url != MEMORY:
+            self._backups.keep_newest(keep)
 
     def backup(self, target: str | None = None, *, run_id: int | None = None) -> str:
         """A verified copy in one file; where it lies: by default among ``backups``, named by the
@@ -220,7 +225,7 @@ class SqliteStore:
             if self.url != MEMORY:
                 part.chmod(Path(self.url).stat().st_mode)  # no copy is more open than the graph
             os.replace(part, path)
-            _sync_directory(path.parent)
+            sync_directory(path.parent)
         except OSError as error:
             raise Unavailable(
                 "backup_failed", f"The backup {path} could not be written: {error}."
@@ -232,9 +237,7 @@ class SqliteStore:
     def _backup_path(self, run_id: int | None) -> Path:
         if self.backups is None:
             raise Refused("no_file", "A graph in memory has no place for backups; name a file.")
-        moment = self._clock().strftime("%Y%m%dT%H%M%S%fZ")
-        run = "" if run_id is None else f"-run{run_id}"
-        return self.backups / f"{Path(self.url).stem}-{moment}{run}.db"
+        return self._backups.path(self._clock(), run_id)
 
     def restore(self, source: str) -> str | None:
         """Put the content of a backup in place of this graph's; where the replaced content lies
@@ -358,7 +361,7 @@ def _copy_verified(connection: sqlite3.Connection, part: Path) -> None:
             copy.execute("PRAGMA journal_mode = DELETE")  # one file, with nothing beside it
     finally:
         connection.execute("ROLLBACK")
-    _sync_file(part)
+    sync_file(part)
     try:
         with closing(_open_copy(part)) as copy:
             # Pages are copied as they are: what a copy could add is a page that does not read, and
@@ -401,12 +404,14 @@ def _counts(connection: sqlite3.Connection) -> dict[str, int]:
     }
 
 
-def _sync_file(path: Path) -> None:
+def sync_file(path: Path) -> None:
+    """Wait until the disk has what was written to a file."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())
 
 
-def _sync_directory(path: Path) -> None:
+def sync_directory(path: Path) -> None:
+    """Wait until the disk has the names in a directory."""
     if os.name == "nt":  # a directory can't be opened there, and needs no sync
         return
     handle = os.open(path, os.O_RDONLY)

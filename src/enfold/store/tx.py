@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from dataclasses import asdict
 
 from enfold import linking, ports
@@ -35,15 +34,15 @@ _SETS = ("common", "initials")
 class Transaction:
     """See ``ports.Tx``."""
 
-    def __init__(self, connection: sqlite3.Connection, now: str, codes: Codes) -> None:
-        sql = Statements(connection, now)
-        words = Words(sql)
+    def __init__(
+        self, sql: Statements, codes: Codes, words: Words, memory_words: MemoryWords
+    ) -> None:
         entities, edges, decisions = Entities(sql, words), Edges(sql), Decisions(sql)
         conflicts = Conflicts(sql)
         self._sql = sql
-        self.now = now
+        self.now = sql.now
         self.run_id: int | None = None
-        memories, unlinked = Memories(sql), Unlinked(sql, edges)
+        memories, unlinked = Memories(sql, memory_words), Unlinked(sql, edges)
         self.memories: ports.Memories = memories
         self.unlinked: ports.Unlinked = unlinked
         self.questions: ports.Questions = Questions(sql, entities, memories)
@@ -57,9 +56,9 @@ class Transaction:
         self.names: ports.NameIndex = NameIndex(sql)
         self.words: ports.Words = words
         self.vectors: ports.Vectors = Vectors(sql, codes)
-        self.memory_words: ports.MemoryWords = MemoryWords(sql)
+        self.memory_words: ports.MemoryWords = memory_words
         self.runs: ports.Runs = Runs(sql)
-        self.rows: ports.Rows = Rows(sql, words, self.suggestions)
+        self.rows: ports.Rows = Rows(sql, words, memory_words, self.suggestions)
         self.invariants: ports.Invariants = Invariants(sql, edges.mark)
         self._store_mark = edges.store_mark
         self._store_words = words.flush
@@ -84,3 +83,4 @@ class Transaction:
         linking.settle(self)
         self._store_mark()
         self._store_words()
+        self._sql.count_anew()

@@ -170,7 +170,7 @@ class Vectors:
     def add(self, space: Space, what: Placed, ids: Sequence[int], vectors: NDArray[float32]) -> int:
         if vectors.shape[1] != space.dimensions:
             raise _other(space, space.model, vectors.shape[1])
-        owner, mark = _OWNER[what], self._last_ever(what)
+        owner, mark = _OWNER[what], self._sql.last_id(f"{what}_code")
         codes = codes_of(vectors)
         added = self._sql.run_many(
             f"""INSERT INTO {what}_code (space_id, {owner}, code)
@@ -187,10 +187,6 @@ class Vectors:
         )
         self._mark_through(space, what)
         return added
-
-    def _last_ever(self, what: Placed) -> int:
-        found = self._sql.value("SELECT seq FROM sqlite_sequence WHERE name = :t", t=f"{what}_code")
-        return int(found or 0)
 
     def _mark_through(self, space: Space, what: Placed) -> None:
         # Up to the first that waits; so what waits is found without going through what does not.
@@ -226,7 +222,7 @@ class Vectors:
     def near_names(
         self, space: Space, vector: NDArray[float32], *, limit: int
     ) -> list[tuple[int, float]]:
-        return self._near(space, "name", vector, limit, "1", {})
+        return self._near(space, "name", vector, limit, "true", {})
 
     def _near(
         self,

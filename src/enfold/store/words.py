@@ -15,7 +15,7 @@ from typing import Final
 from enfold import names
 from enfold.names import Name
 from enfold.pairs import search_words
-from enfold.ports import NewEntity
+from enfold.ports import EVERY, NewEntity
 from enfold.store.statements import ID_LIST, Statements, id_list
 
 FILING: Final = 1
@@ -77,11 +77,7 @@ class Words:
         if new := sorted(waiting.keys() - ids.keys()):
             last = self._sql.value("SELECT coalesce(max(id), 0) FROM word")
             self._sql.run_many("INSERT INTO word (word) VALUES (?)", ((word,) for word in new))
-            # In one statement: FTS5 writes its pages out before each, 10 us a word by a trigger.
-            self._sql.run(
-                "INSERT INTO word_part (rowid, word) SELECT id, word FROM word WHERE id > :last",
-                last=last,
-            )
+            self._file_parts(last)
             ids |= self.known(new)
             if not last:
                 self._stamp()
@@ -115,11 +111,7 @@ class Words:
                 AND NOT EXISTS (SELECT 1 FROM word_of w WHERE w.word_id = word.id)""",
             ids=id_list(ids.values()),
         )
-        self._sql.run(
-            f"""INSERT INTO word_part (word_part, rowid, word)
-                SELECT 'delete', id, word FROM word WHERE id IN {ID_LIST}""",
-            ids=id_list(unused),
-        )
+        self._unfile_parts(unused)
         self._sql.run(f"DELETE FROM word WHERE id IN {ID_LIST}", ids=id_list(unused))
 
     # ---- made anew, and checked ----
@@ -131,7 +123,7 @@ class Words:
     def rewrite(self) -> None:
         self._waiting, self._held = {}, 0
         self._sql.run("DELETE FROM word_of")
-        self._sql.run("INSERT INTO word_part (word_part) VALUES ('delete-all')")
+        self._unfile_all_parts()
         self._sql.run("DELETE FROM word")
         rows = self._sql.stream("SELECT id, spelling FROM entity")
         self.add((entity_id, Name(spelling)) for entity_id, spelling in rows)
@@ -172,18 +164,50 @@ class Words:
         # Full text can't be asked what it holds without the right to write: it is searched.
         having: dict[str, array[int]] = defaultdict(lambda: array("q"))
         for word_id, word in self._sql.stream("SELECT id, word FROM word"):
-            for part in _parts(word):
+            for part in parts_of(word):
                 having[part].append(word_id)
         for part, ids in having.items():
             lost.update(set(ids).difference(self._having(part)))
         return sorted(lost)
 
-    def _having(self, part: str, most: int = -1) -> list[int]:
+    # ---- three letters in a row, in the full text that SQLite has for them ----
+
+    def _file_parts(self, after: int) -> None:
+        """Of the words behind that id."""
+        # In one statement: FTS5 writes its pages out before each, 10 us a word by a trigger.
+        self._sql.run(
+            "INSERT INTO word_part (rowid, word) SELECT id, word FROM word WHERE id > :after",
+            after=after,
+        )
+
+    def _unfile_parts(self, word_ids: Sequence[int]) -> None:
+        """Of words that are still there."""
+        self._sql.run(
+            f"""INSERT INTO word_part (word_part, rowid, word)
+                SELECT 'delete', id, word FROM word WHERE id IN {ID_LIST}""",
+            ids=id_list(word_ids),
+        )
+
+    def _unfile_all_parts(self) -> None:
+        self._sql.run("INSERT INTO word_part (word_part) VALUES ('delete-all')")
+
+    def _having(self, part: str, most: int = EVERY) -> list[int]:
         """Words with three letters in a row, some of them where there are more than that many."""
         return self._sql.ids(
             "SELECT rowid FROM word_part WHERE word_part MATCH :part LIMIT :most",
             part=f'"{part}"',
             most=most,
+        )
+
+    def _holding(self, letters: str, parts: Sequence[str], limit: int) -> dict[str, int]:
+        return dict(
+            self._sql.all(
+                """SELECT word.word, word.id FROM word_part JOIN word ON word.id = word_part.rowid
+                WHERE word_part MATCH :parts AND instr(word.word, :letters) > 0 LIMIT :limit""",
+                parts=" AND ".join(f'"{part}"' for part in parts),
+                letters=letters,
+                limit=limit,
+            )
         )
 
     # ---- words ----
@@ -208,20 +232,12 @@ class Words:
 
     def holding(self, letters: str, *, limit: int) -> dict[str, int]:
         self.flush()
-        return dict(
-            self._sql.all(
-                """SELECT word.word, word.id FROM word_part JOIN word ON word.id = word_part.rowid
-                WHERE word_part MATCH :parts AND instr(word.word, :letters) > 0 LIMIT :limit""",
-                parts=" AND ".join(f'"{part}"' for part in _parts(letters)),
-                letters=letters,
-                limit=limit,
-            )
-        )
+        return self._holding(letters, parts_of(letters), limit)
 
     def resembling(self, letters: str, *, limit: int) -> dict[str, int]:
         self.flush()
         shared: Counter[int] = Counter()
-        for part in _parts(letters):
+        for part in parts_of(letters):
             shared.update(self._having(part, A_PART))
             if shared.total() > PARTS:
                 break
@@ -290,5 +306,6 @@ def size(name: Name) -> int:
     return min(len(name.latin), LONGEST)
 
 
-def _parts(letters: str) -> list[str]:
+def parts_of(letters: str) -> list[str]:
+    """Every three letters in a row, each once."""
     return list(dict.fromkeys(letters[at : at + 3] for at in range(len(letters) - 2)))
