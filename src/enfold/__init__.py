@@ -18,6 +18,7 @@ from enfold.conflicts import Decided
 from enfold.errors import Conflict as ConflictError
 from enfold.errors import Error, Invalid, NotFound, Refused, Unavailable
 from enfold.graph import Graph, evaluate, open, scan
+from enfold.graph.copies import Copied, copy
 from enfold.homonyms import Chosen, Waiting
 from enfold.model import (
     Ambiguous,
@@ -76,6 +77,7 @@ __all__ = [
     "Conflict",
     "ConflictError",
     "Connection",
+    "Copied",
     "Decided",
     "Decision",
     "Entity",
@@ -121,6 +123,7 @@ __all__ = [
     "Verdict",
     "Waiting",
     "Weights",
+    "copy",
     "evaluate",
     "open",
     "rule_on",

@@ -1003,6 +1003,14 @@ class Vectors(Protocol):
         """The vectors of those of the ids that have one."""
         ...
 
+    def rows(self) -> Iterator[tuple[str, tuple[object, ...]]]:
+        """Every row of what is placed, with its table, as ``paste`` takes them."""
+        ...
+
+    def paste(self, rows: Iterable[tuple[str, tuple[object, ...]]]) -> int:
+        """Add the rows of a graph of the same memories and names; how many."""
+        ...
+
     def near_memories(
         self, space: Space, vector: NDArray[float32], reader: Reader, *, limit: int
     ) -> list[tuple[int, float]]:
@@ -1181,6 +1189,10 @@ class Store(Protocol):
     @property
     def backups(self) -> Path | None:
         """The directory where backups lie by default; None for a graph without a file."""
+        ...
+
+    def keep_backups(self, keep: int) -> None:
+        """Delete all but so many of this graph's backups."""
         ...
 
     def close(self) -> None: ...

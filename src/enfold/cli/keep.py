@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +22,17 @@ if TYPE_CHECKING:
     from enfold.model import CheckReport, Imported, Run, SetAside, Summary
 
 NAMES_SHOWN = 10
+
+COPIED = {
+    "entity": "names",
+    "memory": "memories",
+    "mention": "mentions",
+    "fact": "relations",
+    "merge": "folds",
+    "conflict": "questions",
+    "decision": "decisions",
+}
+"""What is told of a copy, by table."""
 
 
 @command(
@@ -296,6 +308,36 @@ def restore(
     terminal.receipt(text("Restored ", render.cut(str(source)), "."))
     if kept:
         terminal.receipt(text("What was there is kept in ", kept, "."), indent=2)
+
+
+@command(
+    "copy",
+    KEEP,
+    "enfold copy sqlite:memory.db 'postgresql://ada@db.example/memory?schema=work'",
+    "enfold copy 'postgresql://ada@db.example/memory?schema=work' copy.db",
+    graph=False,
+    note="Others may go on writing to the source; what they write meanwhile is not in the copy.",
+)
+def copy(
+    call: Call,
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="The graph: a path or address.")],
+    target: Annotated[str, typer.Argument(metavar="TARGET", help="Where there is no graph yet.")],
+) -> None:
+    """Copy a graph into a new one, whatever database either lies in.
+
+    Every id, fold, decision and vector comes along; what was copied is checked and counted."""
+    from enfold.graph.copies import copy as copied
+
+    with call.terminal.progress() as progress:
+        done = copied(source, target, workers=call.workers, progress=progress)
+    terminal = call.terminal
+    if terminal.as_json:
+        terminal.document(done)
+        return
+    terminal.receipt(text("Copied ", done.source, " into ", done.target, "."))
+    told = (f"{done.rows[table]:,} {word}" for table, word in COPIED.items())
+    terminal.receipt(text(" · ".join(told)), indent=2)
+    render.next_steps(terminal, (f"enfold status --db {shlex.quote(done.target)}", "what it holds"))
 
 
 @command("runs", KEEP, "enfold runs", "enfold runs 3")

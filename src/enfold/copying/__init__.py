@@ -136,13 +136,18 @@ def _is_context(context: Context) -> bool:
 def copy(
     source: Store, target: Store, progress: Progress | None = None, *, sealed: bool = True
 ) -> dict[str, int]:
-    """Copy a graph into a new one, whatever database either lies in; how many rows of each table.
+    """Copy a graph into a new one, whatever database either lies in, with where its texts and names
+    lie for embedding models; how many rows of each table.
 
     Raises:
         Refused: ``not_empty``. Invalid: ``unsound_copy``.
     """
     with source.read() as tx, target.write() as new:
-        return paste(new, rows(tx, sealed=sealed), into=target.url, progress=progress)
+        lines = rows(tx, sealed=sealed, progress=progress)
+        written = paste(new, lines, into=target.url)
+        if sealed:
+            new.vectors.paste(tx.vectors.rows())
+        return written
 
 
 def counts(tx: Tx) -> dict[str, int]:

@@ -29,6 +29,7 @@ def open(
     create: bool = True,
     read_only: bool = False,
     workers: int = 1,
+    engine: str = "local",
     actor: str | None = None,
     keep_backups: int | None = None,
     embedder: str | Embedder | None = "minilm",
@@ -41,6 +42,7 @@ def open(
         create: make a new graph where nothing is; False raises ``NotFound`` instead.
         read_only: open without the right to write.
         workers: processes that find pairs in large graphs (see ``engines.local``).
+        engine: where a full pass finds pairs (see ``engines.chosen``).
         actor: who decides, as recorded with folds and decisions.
         keep_backups: how many backups to keep; None or 0 keeps all.
         embedder: what places texts by meaning: ``minilm``, which comes with enfold, or one of your
@@ -49,12 +51,16 @@ def open(
         model: a language model that judges whether memories contradict each other; None asks none.
 
     Raises:
-        Error: see ``store.open_store``.
+        Error: see ``store.open_store``; ``unknown_engine``.
     """
+    if engine != "local":
+        from enfold.engines.chosen import parsed
+
+        parsed(engine)
     store = open_store(os.fspath(url), create=create, read_only=read_only)
     return Graph(
         store,
-        partial(_local, workers),
+        partial(_engine, engine, workers),
         actor=actor,
         keep_backups=keep_backups,
         embedder=embedder,
@@ -63,10 +69,10 @@ def open(
     )
 
 
-def _local(workers: int) -> Engine:
-    from enfold.engines.local import LocalEngine  # numpy: 90 ms, which a lookup need not wait for
+def _engine(engine: str, workers: int) -> Engine:
+    from enfold.engines import running  # numpy: 90 ms, which a lookup need not wait for
 
-    return LocalEngine(workers)
+    return running(engine, workers)
 
 
 def scan(
@@ -76,6 +82,7 @@ def scan(
     rule_set: str = "default",
     limit: int = 20,
     workers: int = 1,
+    engine: str = "local",
     progress: Progress | None = None,
 ) -> Scan:
     """What a pass over these files would fold, ask and keep apart. Writes nothing.
@@ -84,7 +91,7 @@ def scan(
         trust_ids: let two entities of one name with different ids stay two.
         limit: how many of each to list.
     """
-    with open(":memory:", workers=workers) as graph:
+    with open(":memory:", workers=workers, engine=engine) as graph:
         imported = graph.import_files(*paths, trust_ids=trust_ids, progress=progress)
         return graph.preview(
             imported, types_trusted=types_trusted, rule_set=rule_set, limit=limit, progress=progress

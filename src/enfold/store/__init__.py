@@ -23,7 +23,7 @@ def open_store(
     create: bool = True,
     read_only: bool = False,
 ) -> Store:
-    """Open the graph at a path, ``sqlite:///path`` or ``:memory:``; or in a database,
+    """Open the graph at a path, ``sqlite:path`` or ``:memory:``; or in a database,
     ``postgresql://user@host/database?schema=name``.
 
     Args:
@@ -43,12 +43,12 @@ def open_store(
     """
     if url.startswith(("postgresql://", "postgres://")):
         return _in_postgresql(url, clock=clock, create=create, read_only=read_only)
-    path = url.removeprefix("sqlite:///")
+    path = url.removeprefix("sqlite:///").removeprefix("sqlite:")
     if "://" in path:
         raise Invalid(
             "unknown_url",
             f"{url} is no place this version can keep a graph; give a file's path, "
-            "sqlite:///path or postgresql://user@host/database.",
+            "sqlite:path or postgresql://user@host/database.",
         )
     return SqliteStore(str(path), clock=clock, create=create and not read_only, read_only=read_only)
 

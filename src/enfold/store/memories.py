@@ -61,7 +61,7 @@ class Memories:
 
     def many(self, ids: Sequence[int]) -> dict[int, Memory]:
         rows = self._sql.stream(
-            f"SELECT {MEMORY} FROM memory y WHERE y.id IN {ID_LIST}", ids=id_list(ids)
+            f"SELECT {MEMORY} FROM memory y WHERE y.id IN {ID_LIST} ORDER BY y.id", ids=id_list(ids)
         )
         return {row[0]: memory_of(row) for row in rows}
 

@@ -64,7 +64,9 @@ class Rows:
     def are_none(self) -> bool:
         held = (table.name for table in TABLES if not table.seeded and table.name != "last_id")
         exist = " OR ".join(f"EXISTS (SELECT 1 FROM {name})" for name in held)
-        return not self._sql.value(f"SELECT {exist}") and not self._last_ids()
+        if self._sql.value(f"SELECT {exist}"):
+            return False
+        return self._sql.keeps_gaps or not self._last_ids()
 
     def _last_ids(self) -> list[tuple[str, int]]:
         lasts = ((name, self._sql.last_id(name)) for name in sorted(BY_NAME))

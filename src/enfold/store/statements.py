@@ -30,9 +30,11 @@ class Statements:
     Attributes:
         now: what time it is, in this transaction.
         broken: what a row raises that the tables don't allow.
+        keeps_gaps: whether ids that a transaction gave are lost if it is undone.
     """
 
     broken: type[Exception] = sqlite3.IntegrityError
+    keeps_gaps: bool = False
 
     def __init__(self, connection: sqlite3.Connection, now: str) -> None:
         self._connection = connection

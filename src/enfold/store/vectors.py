@@ -6,7 +6,9 @@ exactly, by the vectors of those whose codes are nearest.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from enfold.errors import Refused
@@ -45,6 +47,16 @@ _TEXT: Final = {"memory": "substr(o.content, 1, 20000)", "name": "o.spelling"}
 
 _TABLE: Final = {"memory": "memory", "name": "entity"}
 _THROUGH: Final = {"memory": "memories_through", "name": "names_through"}
+
+
+_STORED: Final = {
+    "space": "id, model, dimensions, memories_through, names_through, created_at",
+    "memory_code": "id, space_id, memory_id, code",
+    "memory_vector": "id, vector",
+    "name_code": "id, space_id, entity_id, code",
+    "name_vector": "id, vector",
+}
+"""The tables of this noun, in the order in which their rows refer to each other."""
 
 
 class Vectors:
@@ -210,6 +222,29 @@ class Vectors:
             ids=id_list(ids),
         )
         return {one: np.frombuffer(stored, "<f2").astype(np.float32) for one, stored in rows}
+
+    # ---- all of it ----
+
+    def rows(self) -> Iterator[tuple[str, tuple[object, ...]]]:
+        for table, columns in _STORED.items():
+            for row in self._sql.stream(f"SELECT {columns} FROM {table} ORDER BY id"):
+                yield table, row
+        serving = self._sql.value("SELECT value FROM meta WHERE name = 'space'")
+        if serving is not None:
+            yield "meta", ("space", serving)
+
+    def paste(self, rows: Iterable[tuple[str, tuple[object, ...]]]) -> int:
+        written = 0
+        for table, group in groupby(rows, key=itemgetter(0)):
+            columns = _STORED.get(table, "name, value")
+            places = ", ".join("?" * len(columns.split(",")))
+            written += self._sql.run_many(
+                f"INSERT INTO {table} ({columns}) VALUES ({places})", (row for _, row in group)
+            )
+            if table.endswith("_code") or table == "space":
+                last = int(self._sql.value(f"SELECT coalesce(max(id), 0) FROM {table}"))
+                self._sql.gave_ids(table, last)
+        return written
 
     # ---- what is near ----
 

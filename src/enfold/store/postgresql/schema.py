@@ -33,15 +33,16 @@ def identify(connection: psycopg.Connection, name: str, place: str) -> int:
         Invalid: ``foreign_database``: the schema holds another program's tables.
         Refused: ``newer_schema``.
     """
-    tables = {
-        row[0]
-        for row in connection.execute(
-            "SELECT tablename FROM pg_tables WHERE schemaname = %s", [name]
-        )
-    }
-    if not tables:
+    there = connection.execute(
+        """SELECT to_regclass(format('%%I.graph', %(name)s::text)),
+            to_regclass(format('%%I.merge_edge', %(name)s::text)),
+            EXISTS (SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace(%(name)s::text))""",
+        {"name": name},
+    ).fetchone()
+    graph, merge_edge, anything = there or (None, None, False)
+    if not anything:
         return 0
-    if not tables.issuperset({"graph", "entity", "memory", "merge"}):
+    if graph is None or merge_edge is None:
         raise Invalid(
             "foreign_database",
             f"{place} holds tables of another program; it was left as it is. Give another schema.",

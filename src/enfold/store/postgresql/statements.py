@@ -39,6 +39,12 @@ _INTEGER: Final = re.compile(r"\bINTEGER\b")
 _INSERTED: Final = re.compile(r"\s*(INSERT INTO (\w+) \(([^)]*)\)\s+VALUES )(\([^()]*\))(.*)", re.S)
 _PLAIN: Final = re.compile(r"\(\?(, \?)*\)")
 
+_GROWING: Final = "entity, mention, fact, memory, word, word_of"
+_AS_WELL: Final = """word_part, memory_words, memory_code, memory_vector, name_code, name_vector,
+name_page, name_index, suggestion, open_pair, merge, merge_edge, conflict, unlinked, uncounted"""
+"""The tables that are counted: those of rows that come in great numbers, of which some are looked up
+for others while they come."""
+
 _WORD: Final = 2**63
 
 WITH_IDS: Final = frozenset(
@@ -85,6 +91,7 @@ class Statements(common.Statements):
     """See ``enfold.store.statements.Statements``."""
 
     broken = psycopg.errors.IntegrityError
+    keeps_gaps = True
 
     def __init__(self, connection: psycopg.Connection, now: str, *, may_write: bool) -> None:
         self._server = connection
@@ -111,7 +118,7 @@ class Statements(common.Statements):
                     changed += self._insert(inserted, some)
         self._written += max(changed, 0)
         if self._written >= self._count_at:
-            self.run("ANALYZE entity, mention, fact, memory, word, word_of")
+            self.run(f"ANALYZE {_GROWING}")
             self._count_at = 4 * self._written
         return changed
 
@@ -195,7 +202,7 @@ class Statements(common.Statements):
 
     def count_anew(self) -> None:
         if self._written >= MANY:
-            self.run("ANALYZE")
+            self.run(f"ANALYZE {_GROWING}, {_AS_WELL}")
 
     def _execute(self, sql: str, values: dict[str, object]) -> Any:
         text, lists = translated(sql)

@@ -157,8 +157,8 @@ class PostgresqlStore:
             "client_encoding": "utf8",
             "application_name": "enfold",
         }
-        for name, value in settings.items():
-            connection.execute("SELECT set_config(%s, %s, false)", [name, value])
+        each = ", ".join(["set_config(%s, %s, false)"] * len(settings))
+        connection.execute(f"SELECT {each}", [part for one in settings.items() for part in one])
 
     def _settle_schema(self, connection: Connection, *, create: bool) -> None:
         name = self._address.schema
@@ -211,8 +211,7 @@ class PostgresqlStore:
         self._backups.keep_newest(keep)
 
     def backup(self, target: str | None = None, *, run_id: int | None = None) -> str:
-        """A verified copy in one file, which is a graph of its own in SQLite; where it lies. Where
-        texts and names lie for an embedding model is not in it: it can be asked again.
+        """A verified copy in one file, which is a graph of its own in SQLite; where it lies.
 
         Raises:
             Refused: ``target_exists``.
@@ -270,6 +269,7 @@ class PostgresqlStore:
                 empty(connection)
                 rows = copying.rows(there, sealed=True)
                 copying.paste(tx, rows, into=self.url, emptied=True)
+                tx.vectors.paste(there.vectors.rows())
         return kept
 
     def _file(self, path: Path, *, read_only: bool) -> SqliteStore:
