@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from enfold import graph, rating, store
+from tests.servers import Server
 
 _OPEN: Any = store.open_store
 
@@ -25,13 +26,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--postgresql",
         metavar="URL",
         default=os.environ.get("ENFOLD_TEST_POSTGRESQL", ""),
-        help="let graphs in memory be graphs in this database",
+        help="let graphs in memory be graphs in this database; “start” starts one",
     )
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A PostgreSQL server of the tests' own."""
+    started = Server(tmp_path_factory.mktemp("pg"))
+    yield started
+    started.stop()
 
 
 @pytest.fixture(scope="session")
 def _schemas(request: pytest.FixtureRequest) -> Iterator[Schemas | None]:
     url = request.config.getoption("--postgresql")
+    if url == "start":
+        url = request.getfixturevalue("server").url
     if not url:
         yield None
         return

@@ -42,8 +42,8 @@ _PLAIN: Final = re.compile(r"\(\?(, \?)*\)")
 _GROWING: Final = "entity, mention, fact, memory, word, word_of"
 _AS_WELL: Final = """word_part, memory_words, memory_code, memory_vector, name_code, name_vector,
 name_page, name_index, suggestion, open_pair, merge, merge_edge, conflict, unlinked, uncounted"""
-"""The tables that are counted: those of rows that come in great numbers, of which some are looked up
-for others while they come."""
+"""The tables that are counted: those of rows that come in great numbers, of which some are looked
+up for others while they come."""
 
 _WORD: Final = 2**63
 

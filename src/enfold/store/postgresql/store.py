@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 import threading
@@ -12,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 import psycopg
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolTimeout
 
 from enfold import copying
 from enfold.errors import Invalid, NotFound, Refused, Unavailable
@@ -39,6 +40,9 @@ pass over millions of names works in one for minutes."""
 
 CONNECTIONS: Final = 10
 """Of one process; who asks for more waits."""
+
+# What it says of a server that is away is raised as an error as well; nobody set up a place for it.
+logging.getLogger("psycopg").addHandler(logging.NullHandler())
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -111,8 +115,23 @@ class PostgresqlStore:
 
     @contextmanager
     def _connection(self) -> Iterator[Connection]:
-        with self._pooled().connection() as connection:
+        pool = self._pooled()
+        try:
+            connection = pool.getconn()
+        except PoolTimeout:
+            # It tries ever more seldom; a new one finds a server that is back at once.
+            self._drop(pool)
+            raise
+        try:
             yield connection
+        finally:
+            pool.putconn(connection)
+
+    def _drop(self, pool: ConnectionPool[Connection]) -> None:
+        with self._guard:
+            if self._pool is pool:
+                self._pool = None
+        pool.close(timeout=0)
 
     def _pooled(self) -> ConnectionPool[Connection]:
         with self._guard:
