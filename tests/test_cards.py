@@ -17,7 +17,8 @@ from enfold.cards import Edge, Filter, Held, Open, deal, gather, sentence
 from enfold.errors import Error
 from enfold.model import DecidedBy
 from enfold.names import Name
-from enfold.store import SqliteStore, open_store
+from enfold.store import Store, open_store
+from tests.inside import sql_of
 from tests.test_conflicts import ask, fold, mention, mint
 from tests.test_store import whole_scans
 from tests.told import told
@@ -34,7 +35,7 @@ def suggest(tx: Any, *pairs: Pair, rule: str = "spelling", score: float = 0.5) -
 
 
 @pytest.fixture
-def store() -> Iterator[SqliteStore]:
+def store() -> Iterator[Store]:
     store = open_store(":memory:")
     yield store
     store.close()
@@ -155,7 +156,7 @@ def test_the_last_few_pairs_are_one_list_whatever_their_rules() -> None:
     assert [len(group) for group in gather(deal(many))] == [1, 9]
 
 
-def test_single_pairs_of_one_rule_come_together_where_the_first_stood(store: SqliteStore) -> None:
+def test_single_pairs_of_one_rule_come_together_where_the_first_stood(store: Store) -> None:
     with store.write() as tx:
         rows = mint(tx, *(f"name{n:02}x" for n in range(23)))
         singles = list(zip(rows[:20:2], rows[1:20:2], strict=True))
@@ -185,7 +186,7 @@ def test_single_pairs_of_one_rule_come_together_where_the_first_stood(store: Sql
         assert [card.kind for card in cards.stream(tx, limit=9, around=i)] == ["star"]
 
 
-def test_a_list_names_its_rules_that_of_the_weightiest_pair_first(store: SqliteStore) -> None:
+def test_a_list_names_its_rules_that_of_the_weightiest_pair_first(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d, e, f = mint(tx, "abcde", "abcdef", "lmnop", "lmnopq", "vwxyz", "vwxyzz")
         asked = [(a, b, "spelling", 0.5), (c, d, "person", 0.9), (e, f, "spelling", 0.3)]
@@ -203,7 +204,7 @@ def test_a_list_names_its_rules_that_of_the_weightiest_pair_first(store: SqliteS
         assert list(cards.stream(tx, limit=9)) == [card]
 
 
-def test_a_list_is_round_the_names_that_survive(store: SqliteStore) -> None:
+def test_a_list_is_round_the_names_that_survive(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d = mint(tx, "abcde", "abcdef", "vwxyz", "vwxyzz")
         mention(tx, a, 2)
@@ -216,7 +217,7 @@ def test_a_list_is_round_the_names_that_survive(store: SqliteStore) -> None:
         assert card.without(card.lines[0]) is card.lines[1]
 
 
-def test_cards_are_dealt_from_the_queue_and_from_what_waits_alike(store: SqliteStore) -> None:
+def test_cards_are_dealt_from_the_queue_and_from_what_waits_alike(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d = mint(tx, "abcde", "abcdef", "abcdefg", "bcdef")
         suggest(tx, (a, b), (a, c), (b, d))
@@ -228,7 +229,7 @@ def test_cards_are_dealt_from_the_queue_and_from_what_waits_alike(store: SqliteS
         assert cards.count(tx) == (3, 2)
 
 
-def test_the_weightiest_question_is_on_the_first_card(store: SqliteStore) -> None:
+def test_the_weightiest_question_is_on_the_first_card(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d = mint(tx, "abcde", "abcdef", "uvwxy", "uvwxyz")
         suggest(tx, (a, b), (c, d))
@@ -240,7 +241,7 @@ def test_the_weightiest_question_is_on_the_first_card(store: SqliteStore) -> Non
         ]
 
 
-def test_a_card_goes_round_the_side_with_more_questions(store: SqliteStore) -> None:
+def test_a_card_goes_round_the_side_with_more_questions(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d = mint(tx, "abcde", "abcdef", "abcdeg", "abcdeh")
         for row in (a, b):
@@ -252,7 +253,7 @@ def test_a_card_goes_round_the_side_with_more_questions(store: SqliteStore) -> N
         assert cards.cards(tx, limit=1)[0].keeps == b
 
 
-def test_a_hub_makes_cards_of_nine(store: SqliteStore) -> None:
+def test_a_hub_makes_cards_of_nine(store: Store) -> None:
     with store.write() as tx:
         hub, *leaves = mint(tx, "hub", *(f"leaf{n}x" for n in range(20)))
         suggest(tx, *((hub, leaf) for leaf in leaves))
@@ -262,7 +263,7 @@ def test_a_hub_makes_cards_of_nine(store: SqliteStore) -> None:
         assert len({p for card in found for p in card.pairs}) == 20
 
 
-def test_filters_leave_out_what_was_not_asked_for(store: SqliteStore) -> None:
+def test_filters_leave_out_what_was_not_asked_for(store: Store) -> None:
     with store.write() as tx:
         a, b, c = mint(tx, "abcde", "abcdef", "abcdefg")
         tx.suggestions.replace_for([], [(a, b, "spelling", 0.5), (a, c, "contained", 0.9)])
@@ -283,7 +284,7 @@ def test_filters_leave_out_what_was_not_asked_for(store: SqliteStore) -> None:
 
 
 def test_a_rare_rule_is_found_behind_many_others(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from enfold.store import suggestions
 
@@ -302,7 +303,7 @@ def test_a_rare_rule_is_found_behind_many_others(
         assert common == [row for row in every if row not in found]
 
 
-def test_a_read_sees_what_changed_since_the_pairs_were_settled(store: SqliteStore) -> None:
+def test_a_read_sees_what_changed_since_the_pairs_were_settled(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d = mint(tx, "abcde", "abcdef", "abcdefg", "abcdefgh")
         suggest(tx, (a, b), (b, c), (c, d))
@@ -320,7 +321,7 @@ def test_a_read_sees_what_changed_since_the_pairs_were_settled(store: SqliteStor
 
 
 @pytest.mark.sqlite
-def test_the_next_card_and_its_answer_read_no_table_whole(store: SqliteStore) -> None:
+def test_the_next_card_and_its_answer_read_no_table_whole(store: Store) -> None:
     with store.write() as tx:
         rows = mint(tx, *(f"name{n}x" for n in range(60)))
         suggest(tx, *pairwise(rows[:40]))
@@ -328,7 +329,7 @@ def test_the_next_card_and_its_answer_read_no_table_whole(store: SqliteStore) ->
             mention(tx, row, 2)
         ask(tx, (rows[50], rows[51]))
         statements: list[str] = []
-        connection = tx._sql._connection
+        connection = sql_of(tx)._connection
         connection.set_trace_callback(statements.append)
         (card,) = cards.cards(tx, limit=1)
         cards.cards(tx, limit=1, which=Filter("spelling"))
@@ -381,7 +382,7 @@ def test_a_card_shows_evidence_neighbours_and_what_differs() -> None:
 
 
 def test_a_card_says_what_is_open_between_leaves_and_what_folding_settles(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     with store.write() as tx:
         a, b, c, x, y = mint(tx, "abcde", "abcdef", "abcdeg", "xbcdef", "ybcdef")
@@ -434,7 +435,7 @@ def test_a_long_sentence_is_cut_at_words_round_the_name() -> None:
     assert len(cut) <= cards.SENTENCE + 4
 
 
-def test_a_hub_and_a_book_of_a_memory_stay_bounded(store: SqliteStore) -> None:
+def test_a_hub_and_a_book_of_a_memory_stay_bounded(store: Store) -> None:
     with store.write() as tx:
         hub, leaf = mint(tx, "hub", "hubb")
         for _ in range(300):
@@ -516,7 +517,7 @@ def test_some_are_folded_others_kept_apart_and_the_rest_stays_asked(ring: enfold
     assert [leaf.side.id for leaf in again.leaves] == [lovelace]
 
 
-def test_all_different_settles_what_is_open_between_the_leaves_too(store: SqliteStore) -> None:
+def test_all_different_settles_what_is_open_between_the_leaves_too(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d = mint(tx, "abcde", "abcdef", "abcdeg", "abcdeh")
         suggest(tx, (a, b), (a, c), (b, c), (b, d))
@@ -526,7 +527,7 @@ def test_all_different_settles_what_is_open_between_the_leaves_too(store: Sqlite
         assert [edge.pair for edge in Open(tx).ranked()] == [(b, d)]
 
 
-def test_an_answer_to_a_pair_that_waits_asks_it_in_the_same_go(store: SqliteStore) -> None:
+def test_an_answer_to_a_pair_that_waits_asks_it_in_the_same_go(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "abcde", "abcdef")
         suggest(tx, (a, b))
@@ -565,7 +566,7 @@ def test_the_queue_takes_what_waits_into_the_places_an_answer_frees() -> None:
         assert graph.count_cards()[0] == before
 
 
-def test_what_a_fold_settles_apart_besides_is_recorded_as_said(store: SqliteStore) -> None:
+def test_what_a_fold_settles_apart_besides_is_recorded_as_said(store: Store) -> None:
     with store.write() as tx:
         a, b, c = mint(tx, "abcde", "abcdef", "abcdeg")
         suggest(tx, (a, b), (a, c))
@@ -790,7 +791,7 @@ def test_answers_to_any_cards_are_taken_back_to_what_was(
 # ---- many at once --------------------------------------------------------------------------------
 
 
-def test_one_answer_for_all_folds_in_stars_and_never_in_chains(store: SqliteStore) -> None:
+def test_one_answer_for_all_folds_in_stars_and_never_in_chains(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d = mint(tx, "abcde", "abcdef", "abcdefg", "abcdefgh")
         for row, times in ((b, 3), (a, 2), (c, 2), (d, 1)):
@@ -805,7 +806,7 @@ def test_one_answer_for_all_folds_in_stars_and_never_in_chains(store: SqliteStor
         assert [edge.pair for edge in Open(tx).ranked()] == [(b, d)]
 
 
-def test_one_answer_for_all_is_for_as_many_as_were_agreed_to(store: SqliteStore) -> None:
+def test_one_answer_for_all_is_for_as_many_as_were_agreed_to(store: Store) -> None:
     with store.write() as tx:
         a, b, c = mint(tx, "abcde", "abcdef", "abcdefg")
         suggest(tx, (a, b))
@@ -817,7 +818,7 @@ def test_one_answer_for_all_is_for_as_many_as_were_agreed_to(store: SqliteStore)
         assert done.pairs == 2
 
 
-def test_one_answer_for_all_never_joins_two_things_of_one_name(store: SqliteStore) -> None:
+def test_one_answer_for_all_never_joins_two_things_of_one_name(store: Store) -> None:
     with store.write() as tx:
         (theme,) = mint(tx, "Zen Gardens")
         plugin = tx.entities.add(Name.of("Zen Gardens"), type=None, sense=1)
@@ -828,7 +829,7 @@ def test_one_answer_for_all_never_joins_two_things_of_one_name(store: SqliteStor
         assert (done.pairs, done.left) == (1, 1)
 
 
-def test_one_answer_for_all_leaves_out_what_is_settled_apart(store: SqliteStore) -> None:
+def test_one_answer_for_all_leaves_out_what_is_settled_apart(store: Store) -> None:
     with store.write() as tx:
         a, b, c = mint(tx, "abcde", "abcdef", "abcdeg")
         mention(tx, a, 2)
@@ -838,7 +839,7 @@ def test_one_answer_for_all_leaves_out_what_is_settled_apart(store: SqliteStore)
         assert (done.pairs, done.left) == (1, 1)
 
 
-def test_one_answer_for_all_goes_by_rule_type_and_score(store: SqliteStore) -> None:
+def test_one_answer_for_all_goes_by_rule_type_and_score(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d = mint(tx, "abcde", "abcdef", "vwxyz", "vwxyzz")
         tx.suggestions.replace_for([], [(a, b, "spelling", 0.5), (c, d, "spelling", 0.9)])
@@ -981,7 +982,7 @@ def outcomes(told: list[answers.Told]) -> list[str]:
     return [one.outcome for one in told]
 
 
-def test_answers_to_pairs_are_applied_in_one_go_and_again_do_nothing(store: SqliteStore) -> None:
+def test_answers_to_pairs_are_applied_in_one_go_and_again_do_nothing(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d, e = mint(tx, "abcde", "abcdef", "abcdeg", "abcdeh", "abcdei")
         suggest(tx, (a, b), (b, c), (a, c), (c, d), (d, e))
@@ -1002,7 +1003,7 @@ def test_answers_to_pairs_are_applied_in_one_go_and_again_do_nothing(store: Sqli
         assert len(list(Open(tx).ranked())) == 5
 
 
-def test_answers_that_contradict_each_other_are_refused_whole(store: SqliteStore) -> None:
+def test_answers_that_contradict_each_other_are_refused_whole(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d, e = mint(tx, "abcde", "abcdef", "abcdeg", "abcdeh", "abcdei")
         suggest(tx, (a, b), (b, c), (a, c), (d, e))
@@ -1019,7 +1020,7 @@ def test_answers_that_contradict_each_other_are_refused_whole(store: SqliteStore
         assert len(done.merges) == 1
 
 
-def test_answers_that_go_against_the_graph_are_refused(store: SqliteStore) -> None:
+def test_answers_that_go_against_the_graph_are_refused(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d, e, f, g = mint(tx, *(f"abcde{end}" for end in "fghijkl"))
         suggest(tx, (a, b), (a, c), (b, c), (d, e))
@@ -1043,7 +1044,7 @@ def test_answers_that_go_against_the_graph_are_refused(store: SqliteStore) -> No
         assert len({one.why for one in told}) >= 6
 
 
-def test_names_that_survive_must_agree(store: SqliteStore) -> None:
+def test_names_that_survive_must_agree(store: Store) -> None:
     with store.write() as tx:
         a, b, c = mint(tx, "abcde", "abcdef", "abcdeg")
         suggest(tx, (a, b), (a, c))
@@ -1053,7 +1054,7 @@ def test_names_that_survive_must_agree(store: SqliteStore) -> None:
         assert outcomes(told) == ["refused", "refused"]
 
 
-def test_answers_follow_the_folds_made_since(store: SqliteStore) -> None:
+def test_answers_follow_the_folds_made_since(store: Store) -> None:
     with store.write() as tx:
         a, b, c = mint(tx, "abcde", "abcdef", "abcdeg")
         suggest(tx, (a, b), (a, c))

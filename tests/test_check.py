@@ -11,11 +11,12 @@ from enfold.check import SENTENCES, check
 from enfold.model import Answer, DecidedBy, Proposal, Verdict
 from enfold.names import Name
 from enfold.ports import NewUnlinked
-from enfold.store import SqliteStore, open_store
+from enfold.store import Store, open_store
+from tests.inside import idle_of, sql_of
 
 
 @pytest.fixture
-def store() -> Iterator[SqliteStore]:
+def store() -> Iterator[Store]:
     """Six names: 1 under 2 under 3, 4 under 5 by an answer; 6 alone, kept apart from 5."""
     store = open_store(":memory:")
     with store.write() as tx:
@@ -46,7 +47,7 @@ def store() -> Iterator[SqliteStore]:
     store.close()
 
 
-def test_a_sound_graph_is_clean_and_says_what_was_looked_at(store: SqliteStore) -> None:
+def test_a_sound_graph_is_clean_and_says_what_was_looked_at(store: Store) -> None:
     told: list[str] = []
 
     def progress(what: str, done: int, total: int) -> None:
@@ -93,12 +94,12 @@ DAMAGE = {
 
 @pytest.mark.parametrize("invariant", DAMAGE)
 @pytest.mark.sqlite
-def test_damage_is_named(store: SqliteStore, invariant: str) -> None:
-    connection = store._idle[0]
+def test_damage_is_named(store: Store, invariant: str) -> None:
+    connection = idle_of(store)[0]
     for pragma in ("foreign_keys = 0", "ignore_check_constraints = 1"):
         connection.execute(f"PRAGMA {pragma}")
     with store.write() as tx:
-        sql: Any = tx._sql
+        sql: Any = sql_of(tx)
         sql.run("DROP INDEX merge_live")
         sql.run(DAMAGE[invariant])
     connection.execute("PRAGMA ignore_check_constraints = 0")
@@ -109,7 +110,7 @@ def test_damage_is_named(store: SqliteStore, invariant: str) -> None:
     assert found[invariant].message
 
 
-def test_every_invariant_is_put_into_words(store: SqliteStore) -> None:
+def test_every_invariant_is_put_into_words(store: Store) -> None:
     with store.read() as tx:
         assert set(tx.invariants.names()) == set(SENTENCES)
     assert set(DAMAGE) == {*SENTENCES, "keys", "words", "references", "file"}
@@ -130,10 +131,10 @@ def test_every_invariant_is_put_into_words(store: SqliteStore) -> None:
 )
 @pytest.mark.sqlite
 def test_rows_that_their_words_do_not_find_are_named(
-    store: SqliteStore, damage: str, ids: tuple[int, ...]
+    store: Store, damage: str, ids: tuple[int, ...]
 ) -> None:
     with store.write() as tx:
-        sql: Any = tx._sql
+        sql: Any = sql_of(tx)
         sql.run(damage)
     with store.read() as tx:
         found = check(tx).violations

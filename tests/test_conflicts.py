@@ -13,12 +13,12 @@ from enfold.errors import Error, NotFound
 from enfold.model import Answer, DecidedBy, MemoryQuestion, Proposal, Verdict
 from enfold.names import Name
 from enfold.ports import NewMemory
-from enfold.store import SqliteStore, open_store, suggestions
+from enfold.store import Store, open_store, suggestions
 from tests.told import told
 
 
 @pytest.fixture
-def store() -> Iterator[SqliteStore]:
+def store() -> Iterator[Store]:
     store = open_store(":memory:")
     yield store
     store.close()
@@ -64,7 +64,7 @@ def pending(tx: Any) -> list[int]:
     [(Answer.KEEP_EXISTING, "new", "old"), (Answer.KEEP_NEW, "old", "new")],
 )
 def test_an_answer_folds_in_the_direction_it_says(
-    store: SqliteStore, answer: Answer, absorbed: str, canonical: str
+    store: Store, answer: Answer, absorbed: str, canonical: str
 ) -> None:
     with store.write() as tx:
         old, new = mint(tx, "old", "new")
@@ -79,7 +79,7 @@ def test_an_answer_folds_in_the_direction_it_says(
         assert pending(tx) == []
 
 
-def test_keep_both_settles_the_two_apart(store: SqliteStore) -> None:
+def test_keep_both_settles_the_two_apart(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         (question,) = ask(tx, (a, b)).conflict_ids
@@ -89,7 +89,7 @@ def test_keep_both_settles_the_two_apart(store: SqliteStore) -> None:
         assert ask(tx, (a, b)).skipped == 1
 
 
-def test_an_answer_goes_through_the_folds_made_since(store: SqliteStore) -> None:
+def test_an_answer_goes_through_the_folds_made_since(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d = mint(tx, "a1", "b1", "c1", "d1")
         (question,) = ask(tx, (a, b)).conflict_ids
@@ -100,7 +100,7 @@ def test_an_answer_goes_through_the_folds_made_since(store: SqliteStore) -> None
         assert (decided.merge.absorbed_id, decided.merge.canonical_id) == (c, d)
 
 
-def test_an_answer_that_makes_no_sense_is_refused(store: SqliteStore) -> None:
+def test_an_answer_that_makes_no_sense_is_refused(store: Store) -> None:
     with store.write() as tx:
         a, b, c = mint(tx, "a1", "b1", "c1")
         (question,) = ask(tx, (a, b)).conflict_ids
@@ -118,7 +118,7 @@ def test_an_answer_that_makes_no_sense_is_refused(store: SqliteStore) -> None:
 
 
 def test_a_moot_question_has_no_force_and_returns_when_its_fold_is_reverted(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     with store.write() as tx:
         a, b, c = mint(tx, "a1", "b1", "c1")
@@ -140,7 +140,7 @@ def test_a_moot_question_has_no_force_and_returns_when_its_fold_is_reverted(
         assert pending(tx) == [question]
 
 
-def test_taking_back_an_answer_undoes_what_it_did_and_asks_again(store: SqliteStore) -> None:
+def test_taking_back_an_answer_undoes_what_it_did_and_asks_again(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         (question,) = ask(tx, (a, b)).conflict_ids
@@ -155,7 +155,7 @@ def test_taking_back_an_answer_undoes_what_it_did_and_asks_again(store: SqliteSt
             assert check(tx).clean
 
 
-def test_undoing_the_decision_of_an_answer_asks_again(store: SqliteStore) -> None:
+def test_undoing_the_decision_of_an_answer_asks_again(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         (question,) = ask(tx, (a, b)).conflict_ids
@@ -168,7 +168,7 @@ def test_undoing_the_decision_of_an_answer_asks_again(store: SqliteStore) -> Non
             conflicts.undo_decision(tx, decision + 1)
 
 
-def test_the_queue_holds_fifty_whoever_asks(store: SqliteStore) -> None:
+def test_the_queue_holds_fifty_whoever_asks(store: Store) -> None:
     with store.write() as tx:
         rows = mint(tx, *(f"name {at}" for at in range(62)))
         first = ask(tx, *zip(rows[:30], rows[31:61], strict=True))
@@ -181,7 +181,7 @@ def test_the_queue_holds_fifty_whoever_asks(store: SqliteStore) -> None:
         assert tx.conflicts.count_pending() == conflicts.QUEUE_CAP
 
 
-def test_questions_are_ranked_by_the_weaker_side_then_by_score(store: SqliteStore) -> None:
+def test_questions_are_ranked_by_the_weaker_side_then_by_score(store: Store) -> None:
     with store.write() as tx:
         hub, middle, small, lone = mint(tx, "hub", "middle", "small", "lone")
         for row, times in ((hub, 9), (middle, 5), (small, 2), (lone, 1)):
@@ -197,7 +197,7 @@ def test_questions_are_ranked_by_the_weaker_side_then_by_score(store: SqliteStor
         ]
 
 
-def test_two_questions_that_folds_made_one_are_shown_once(store: SqliteStore) -> None:
+def test_two_questions_that_folds_made_one_are_shown_once(store: Store) -> None:
     with store.write() as tx:
         a, b, c = mint(tx, "a1", "b1", "c1")
         first, second = ask(tx, (a, b), (c, b)).conflict_ids
@@ -210,7 +210,7 @@ def test_two_questions_that_folds_made_one_are_shown_once(store: SqliteStore) ->
         assert sorted(pending(tx)) == [first, second]
 
 
-def test_a_question_needs_two_entities(store: SqliteStore) -> None:
+def test_a_question_needs_two_entities(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         fold(tx, a, b)
@@ -248,7 +248,7 @@ def weighed(tx: Any, question: int, answer: Answer, content: str | None = None) 
     ],
 )
 def test_an_answer_about_two_memories_says_which_holds_and_can_be_taken_back(
-    store: SqliteStore, answer: Answer, later_holds: str, earlier_holds: str
+    store: Store, answer: Answer, later_holds: str, earlier_holds: str
 ) -> None:
     with store.write() as tx:
         question, later, _ = contradict(tx)
@@ -267,7 +267,7 @@ def test_an_answer_about_two_memories_says_which_holds_and_can_be_taken_back(
         assert check(tx).clean
 
 
-def test_an_answer_about_two_memories_that_makes_no_sense_is_refused(store: SqliteStore) -> None:
+def test_an_answer_about_two_memories_that_makes_no_sense_is_refused(store: Store) -> None:
     with store.write() as tx:
         question, later, earlier = contradict(tx)
         with refused("merge_needs_text"):
@@ -284,7 +284,7 @@ def test_an_answer_about_two_memories_that_makes_no_sense_is_refused(store: Sqli
         assert tx.memories.get(earlier).status == "stale"  # type: ignore[union-attr]
 
 
-def test_a_question_about_a_memory_that_holds_no_more_is_moot(store: SqliteStore) -> None:
+def test_a_question_about_a_memory_that_holds_no_more_is_moot(store: Store) -> None:
     with store.write() as tx:
         question, _, earlier = contradict(tx)
         tx.memories.set_status(earlier, "stale")
@@ -300,7 +300,7 @@ def test_a_question_about_a_memory_that_holds_no_more_is_moot(store: SqliteStore
         assert check(tx).clean
 
 
-def test_two_memories_are_asked_about_once_and_the_surest_first(store: SqliteStore) -> None:
+def test_two_memories_are_asked_about_once_and_the_surest_first(store: Store) -> None:
     with store.write() as tx:
         first, later, earlier = contradict(tx)
         surer, *_ = contradict(tx, score=0.9)
@@ -311,7 +311,7 @@ def test_two_memories_are_asked_about_once_and_the_surest_first(store: SqliteSto
         assert tx.conflicts.count_pending() == 0
 
 
-def test_sealed_memories_are_asked_about_to_their_agent_alone(store: SqliteStore) -> None:
+def test_sealed_memories_are_asked_about_to_their_agent_alone(store: Store) -> None:
     with store.write() as tx:
         question, *_ = contradict(tx, sealed="bob")
         assert (conflicts.memories(tx), tx.questions.count_memories()) == ([], 0)
@@ -320,7 +320,7 @@ def test_sealed_memories_are_asked_about_to_their_agent_alone(store: SqliteStore
 
 
 def test_a_memory_question_that_comes_back_takes_the_place_of_the_one_asked_meanwhile(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     with store.write() as tx:
         first, later, earlier = contradict(tx)
@@ -335,7 +335,7 @@ def test_a_memory_question_that_comes_back_takes_the_place_of_the_one_asked_mean
 
 
 def test_the_weightiest_pairs_are_found_though_spellings_count_twice(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(suggestions, "_FEW", 0)
     with store.write() as tx:
@@ -352,7 +352,7 @@ def test_the_weightiest_pairs_are_found_though_spellings_count_twice(
         assert [(p.left_id, p.right_id) for p in tx.suggestions.best_open(1)] == [(two, one)]
 
 
-def test_what_is_left_to_ask_follows_folds_questions_and_decisions(store: SqliteStore) -> None:
+def test_what_is_left_to_ask_follows_folds_questions_and_decisions(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d = mint(tx, "a1", "b1", "c1", "d1")
         mention(tx, b, 3)

@@ -19,25 +19,25 @@ from enfold.errors import Invalid
 from enfold.intake import intake
 from enfold.model import DecidedBy, EntityRecord, Record, RelationRecord
 from enfold.names import Name
-from enfold.store import SqliteStore, open_store
+from enfold.store import Store, open_store
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 FORMATS = ["mcp", "csv"]
 
 
-def taken(*records: Record) -> SqliteStore:
+def taken(*records: Record) -> Store:
     store = open_store(":memory:")
     with store.write() as tx:
         intake(tx, records, source="m.jsonl", format="mcp")
     return store
 
 
-def written(store: SqliteStore, format: str) -> str:
+def written(store: Store, format: str) -> str:
     with store.read() as tx:
         return "".join(formats.lines(format, lambda: outflow.records(tx)))
 
 
-def read_back(text: str, format: str) -> SqliteStore:
+def read_back(text: str, format: str) -> Store:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "export"
         file.write_bytes(text.encode())
@@ -50,7 +50,7 @@ def read_back(text: str, format: str) -> SqliteStore:
     return store
 
 
-def lines(store: SqliteStore) -> list[dict[str, Any]]:
+def lines(store: Store) -> list[dict[str, Any]]:
     return [json.loads(line) for line in written(store, "mcp").splitlines()]
 
 
@@ -58,7 +58,7 @@ def entity(name: str, *observations: str, type: str | None = None) -> EntityReco
     return EntityRecord(1, name, type, tuple(observations))
 
 
-def fold(store: SqliteStore, absorbed: str, canonical: str) -> None:
+def fold(store: Store, absorbed: str, canonical: str) -> None:
     with store.write() as tx:
         one, other = (tx.entities.by_key(Name.of(name).key)[0] for name in (absorbed, canonical))
         folds.fold(
@@ -205,7 +205,7 @@ def test_progress_is_told_to_the_end() -> None:
     assert told[-1] == ("export", 1_400, 1_400)
 
 
-def content(store: SqliteStore) -> tuple[object, ...]:
+def content(store: Store) -> tuple[object, ...]:
     """What a reader can see, whatever the order: names, types, aliases, observations, relations."""
     found: dict[str, Any] = {}
     related: Counter[str] = Counter()

@@ -14,11 +14,11 @@ from enfold.errors import Conflict, Error, NotFound, Refused
 from enfold.model import Answer, DecidedBy, Entity, Merge, Proposal, Verdict
 from enfold.names import Name
 from enfold.ports import NewFact, NewMemory, NewRow
-from enfold.store import SqliteStore, open_store
+from enfold.store import Store, open_store
 
 
 @pytest.fixture
-def store() -> Iterator[SqliteStore]:
+def store() -> Iterator[Store]:
     store = open_store(":memory:")
     yield store
     store.close()
@@ -56,7 +56,7 @@ def refused(code: str) -> Any:
     return pytest.raises(Error, check=lambda error: getattr(error, "code", None) == code)
 
 
-def test_a_fold_makes_the_absorbed_spelling_an_alias(store: SqliteStore) -> None:
+def test_a_fold_makes_the_absorbed_spelling_an_alias(store: Store) -> None:
     with store.write() as tx:
         ibm, big_blue = mint(tx, "IBM", "Big Blue")
         remember(tx, ibm)
@@ -69,7 +69,7 @@ def test_a_fold_makes_the_absorbed_spelling_an_alias(store: SqliteStore) -> None
         assert (merge.moved, merge.silenced, merge.actor, merge.created_at) == (1, 0, "ann", tx.now)
 
 
-def test_a_fold_follows_both_sides_to_their_roots(store: SqliteStore) -> None:
+def test_a_fold_follows_both_sides_to_their_roots(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d = mint(tx, "a1", "b1", "c1", "d1")
         fold(tx, a, b)
@@ -83,7 +83,7 @@ def test_a_fold_follows_both_sides_to_their_roots(store: SqliteStore) -> None:
 
 
 def test_the_receipt_lists_every_edge_that_moved_and_that_stopped_counting(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     with store.write() as tx:
         a, b, c = mint(tx, "a1", "b1", "c1")
@@ -106,7 +106,7 @@ def test_the_receipt_lists_every_edge_that_moved_and_that_stopped_counting(
         assert [f.id for f in tx.edges.facts_of(b)] == [4]
 
 
-def test_no_edge_of_two_types_of_one_name_is_lost(store: SqliteStore) -> None:
+def test_no_edge_of_two_types_of_one_name_is_lost(store: Store) -> None:
     with store.write() as tx:
         one = lookup.mint(tx, Name.of("IBM"), type="organization")[0].id
         two = lookup.mint(tx, Name.of("IBM"), type="company", homonym=True)[0].id
@@ -119,7 +119,7 @@ def test_no_edge_of_two_types_of_one_name_is_lost(store: SqliteStore) -> None:
         assert tx.edges.count_facts(one) == 6
 
 
-def test_a_hub_folds_without_touching_an_edge(store: SqliteStore) -> None:
+def test_a_hub_folds_without_touching_an_edge(store: Store) -> None:
     with store.write() as tx:
         hub, other = mint(tx, "Hub", "The Hub")
         for _ in range(300):
@@ -136,7 +136,7 @@ def test_a_hub_folds_without_touching_an_edge(store: SqliteStore) -> None:
 # ---- settled apart ----
 
 
-def test_what_is_settled_apart_folds_by_no_rule_model_or_import(store: SqliteStore) -> None:
+def test_what_is_settled_apart_folds_by_no_rule_model_or_import(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         decision = settle(tx, a, b)
@@ -149,7 +149,7 @@ def test_what_is_settled_apart_folds_by_no_rule_model_or_import(store: SqliteSto
         assert "overrul" in str(error.value)
 
 
-def test_a_person_overrules_and_the_merge_lists_what_was_overruled(store: SqliteStore) -> None:
+def test_a_person_overrules_and_the_merge_lists_what_was_overruled(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         decision = settle(tx, a, b)
@@ -162,7 +162,7 @@ def test_a_person_overrules_and_the_merge_lists_what_was_overruled(store: Sqlite
         assert tx.decisions.apart_roots() == [(a, b)]
 
 
-def test_clusters_are_apart_until_what_brought_them_there_is_reverted(store: SqliteStore) -> None:
+def test_clusters_are_apart_until_what_brought_them_there_is_reverted(store: Store) -> None:
     with store.write() as tx:
         a, b, c, f = mint(tx, "a1", "b1", "c1", "f1")
         settle(tx, a, b)
@@ -174,7 +174,7 @@ def test_clusters_are_apart_until_what_brought_them_there_is_reverted(store: Sql
         assert fold(tx, c, f).canonical_id == b
 
 
-def test_a_refused_fold_names_the_fold_to_revert(store: SqliteStore) -> None:
+def test_a_refused_fold_names_the_fold_to_revert(store: Store) -> None:
     with store.write() as tx:
         a, b, c, f = mint(tx, "a1", "b1", "c1", "f1")
         settle(tx, a, b)
@@ -202,7 +202,7 @@ def seen(tx: Any) -> object:
     )
 
 
-def test_a_revert_gives_back_what_was_there_in_any_order(store: SqliteStore) -> None:
+def test_a_revert_gives_back_what_was_there_in_any_order(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d = mint(tx, "a1", "b1", "c1", "d1")
         memory = remember(tx, a, b, c, d)
@@ -216,7 +216,7 @@ def test_a_revert_gives_back_what_was_there_in_any_order(store: SqliteStore) -> 
         assert check(tx).clean
 
 
-def test_what_was_written_since_goes_back_with_its_spelling(store: SqliteStore) -> None:
+def test_what_was_written_since_goes_back_with_its_spelling(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         remember(tx, a)
@@ -232,7 +232,7 @@ def test_what_was_written_since_goes_back_with_its_spelling(store: SqliteStore) 
         assert (tx.edges.count_mentions(a), tx.edges.count_mentions(b)) == (3, 1)
 
 
-def test_a_revert_names_later_folds_asked_for_through_its_spelling(store: SqliteStore) -> None:
+def test_a_revert_names_later_folds_asked_for_through_its_spelling(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d = mint(tx, "a1", "b1", "c1", "d1")
         merge = fold(tx, a, b)
@@ -243,7 +243,7 @@ def test_a_revert_names_later_folds_asked_for_through_its_spelling(store: Sqlite
         assert entity(tx, c).canonical_id == b
 
 
-def test_a_revert_settles_apart_and_says_how_to_fold_again(store: SqliteStore) -> None:
+def test_a_revert_settles_apart_and_says_how_to_fold_again(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         merge = fold(tx, a, b)
@@ -259,7 +259,7 @@ def test_a_revert_settles_apart_and_says_how_to_fold_again(store: SqliteStore) -
         assert fold(tx, a, b, overrule=True).overruled == (decision.id,)
 
 
-def test_reverting_the_fold_of_an_answer_asks_again(store: SqliteStore) -> None:
+def test_reverting_the_fold_of_an_answer_asks_again(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         (question,) = tx.conflicts.ask([Proposal(a, b, Verdict.ASK, "r", 0.5)], asked_by="rule")
@@ -271,7 +271,7 @@ def test_reverting_the_fold_of_an_answer_asks_again(store: SqliteStore) -> None:
         assert tx.decisions.recent() == []
 
 
-def test_there_is_no_revert_of_nothing(store: SqliteStore) -> None:
+def test_there_is_no_revert_of_nothing(store: Store) -> None:
     with store.write() as tx, pytest.raises(NotFound):
         folds.revert(tx, 5)
 
@@ -328,7 +328,7 @@ def test_a_batch_gives_the_rows_that_folding_one_by_one_gives(
     assert outcomes[0] == outcomes[1]
 
 
-def test_a_large_batch_costs_in_proportion_to_its_edges(store: SqliteStore) -> None:
+def test_a_large_batch_costs_in_proportion_to_its_edges(store: Store) -> None:
     with store.write() as tx:
         ids = tx.entities.add_many([NewRow(Name.of(f"name {at}")) for at in range(10_000)])
         rows = [row for row in ids if row is not None]
@@ -343,7 +343,7 @@ def test_a_large_batch_costs_in_proportion_to_its_edges(store: SqliteStore) -> N
         assert time.perf_counter() - start < 15
 
 
-def test_a_batch_checks_each_step_after_those_before_it(store: SqliteStore) -> None:
+def test_a_batch_checks_each_step_after_those_before_it(store: Store) -> None:
     with store.write() as tx:
         a, b, c = mint(tx, "a1", "b1", "c1")
         settle(tx, a, b)
@@ -358,7 +358,7 @@ def test_a_batch_checks_each_step_after_those_before_it(store: SqliteStore) -> N
         assert done.refused == plan.refused
 
 
-def test_a_plan_that_is_out_of_date_changes_nothing(store: SqliteStore) -> None:
+def test_a_plan_that_is_out_of_date_changes_nothing(store: Store) -> None:
     with store.write() as tx:
         a, b, c = mint(tx, "a1", "b1", "c1")
         proposals = [Proposal(a, b, Verdict.FOLD, "r", 1.0)]
@@ -372,7 +372,7 @@ def test_a_plan_that_is_out_of_date_changes_nothing(store: SqliteStore) -> None:
 # ---- names ----
 
 
-def test_a_rename_keeps_the_old_name_as_an_alias(store: SqliteStore) -> None:
+def test_a_rename_keeps_the_old_name_as_an_alias(store: Store) -> None:
     with store.write() as tx:
         (row,) = mint(tx, "Twitter")
         renamed = folds.rename(tx, entity(tx, row), Name.of("X Corp"))
@@ -384,7 +384,7 @@ def test_a_rename_keeps_the_old_name_as_an_alias(store: SqliteStore) -> None:
         assert (found.entity.id, found.alias) == (row, True)
 
 
-def test_a_rename_may_change_case_alone(store: SqliteStore) -> None:
+def test_a_rename_may_change_case_alone(store: Store) -> None:
     with store.write() as tx:
         (row,) = mint(tx, "github")
         assert folds.rename(tx, entity(tx, row), Name.of("GitHub")).name == "GitHub"
@@ -393,7 +393,7 @@ def test_a_rename_may_change_case_alone(store: SqliteStore) -> None:
         assert lookup.mint(tx, Name.of("github"))[0].id == row
 
 
-def test_a_name_of_another_entity_is_taken(store: SqliteStore) -> None:
+def test_a_name_of_another_entity_is_taken(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "North Bank", "North Bank Holdings")
         for verb in (folds.rename, folds.alias):
@@ -402,7 +402,7 @@ def test_a_name_of_another_entity_is_taken(store: SqliteStore) -> None:
             assert error.value.details["entity_id"] == b
 
 
-def test_the_name_shown_leaves_with_its_row_and_an_older_one_shows(store: SqliteStore) -> None:
+def test_the_name_shown_leaves_with_its_row_and_an_older_one_shows(store: Store) -> None:
     with store.write() as tx:
         (row,) = mint(tx, "One")
         for spelling in ("Two", "Three"):
@@ -413,7 +413,7 @@ def test_the_name_shown_leaves_with_its_row_and_an_older_one_shows(store: Sqlite
         assert entity(tx, row).name == "Two"
 
 
-def test_an_alias_can_be_declared_where_no_letters_are_shared(store: SqliteStore) -> None:
+def test_an_alias_can_be_declared_where_no_letters_are_shared(store: Store) -> None:
     with store.write() as tx:
         (row,) = mint(tx, "Robert Chen")
         merge = folds.alias(tx, entity(tx, row), Name.of("Bob"), actor="ann")
@@ -432,7 +432,7 @@ def test_an_alias_can_be_declared_where_no_letters_are_shared(store: SqliteStore
 # ---- delete ----
 
 
-def test_deleting_under_a_fold_is_refused_and_names_it(store: SqliteStore) -> None:
+def test_deleting_under_a_fold_is_refused_and_names_it(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         merge = fold(tx, a, b)
@@ -445,7 +445,7 @@ def test_deleting_under_a_fold_is_refused_and_names_it(store: SqliteStore) -> No
         assert folds.delete(tx, entity(tx, a)).entity.id == a
 
 
-def test_spellings_go_with_their_entity_and_memories_stay(store: SqliteStore) -> None:
+def test_spellings_go_with_their_entity_and_memories_stay(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         folds.alias(tx, entity(tx, a), Name.of("Ay"))
@@ -460,7 +460,7 @@ def test_spellings_go_with_their_entity_and_memories_stay(store: SqliteStore) ->
         assert check(tx).clean
 
 
-def test_a_decision_outlives_its_rows(store: SqliteStore) -> None:
+def test_a_decision_outlives_its_rows(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         settle(tx, a, b)
@@ -470,7 +470,7 @@ def test_a_decision_outlives_its_rows(store: SqliteStore) -> None:
         assert tx.decisions.apart_roots() == [(b, again)]
 
 
-def test_deleting_a_memory_needs_no_repair(store: SqliteStore) -> None:
+def test_deleting_a_memory_needs_no_repair(store: Store) -> None:
     with store.write() as tx:
         a, b = mint(tx, "a1", "b1")
         memory = remember(tx, a, b)

@@ -17,21 +17,21 @@ from enfold.guard import guarded, tried
 from enfold.model import Imported, Run
 from enfold.names import Name
 from enfold.ports import NewMemory, Tx
-from enfold.store import SqliteStore, open_store
+from enfold.store import Store, open_store
 from enfold.store import sqlite as sqlite_module
 from tests.test_store import fill_up
 from tests.told import told
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> SqliteStore:
+def store(tmp_path: Path) -> Store:
     store = open_store(str(tmp_path / "graph.db"))
     with store.write() as tx:
         lookup.mint(tx, Name.of("Alpha"))
     return store
 
 
-def last_run(store: SqliteStore) -> Run:
+def last_run(store: Store) -> Run:
     with store.read() as tx:
         return tx.runs.recent()[0]
 
@@ -40,19 +40,19 @@ def add_beta(tx: Tx) -> int:
     return lookup.mint(tx, Name.of("Beta"))[0].id
 
 
-def names(store: SqliteStore) -> list[str]:
+def names(store: Store) -> list[str]:
     with store.read() as tx:
         return [entity.name for entity in tx.entities.live()]
 
 
-def test_what_is_tried_gives_its_result_and_is_not_kept(store: SqliteStore) -> None:
+def test_what_is_tried_gives_its_result_and_is_not_kept(store: Store) -> None:
     assert tried(store, add_beta) == 2
     assert names(store) == ["Alpha"]
     with store.read() as tx:
         assert tx.runs.recent() == []
 
 
-def test_an_error_of_what_is_tried_is_raised(store: SqliteStore) -> None:
+def test_an_error_of_what_is_tried_is_raised(store: Store) -> None:
     def refuse(tx: Tx) -> int:
         add_beta(tx)
         raise Refused("no", "No.")
@@ -62,7 +62,7 @@ def test_an_error_of_what_is_tried_is_raised(store: SqliteStore) -> None:
     assert names(store) == ["Alpha"]
 
 
-def test_a_guarded_action_is_backed_up_done_and_recorded(store: SqliteStore) -> None:
+def test_a_guarded_action_is_backed_up_done_and_recorded(store: Store) -> None:
     seen: list[int | None] = []
 
     def action(tx: Tx) -> Imported:
@@ -89,7 +89,7 @@ def test_a_graph_in_memory_is_guarded_without_a_backup() -> None:
     assert names(store) == ["Beta"]
 
 
-def test_an_action_that_fails_changes_nothing_and_is_recorded(store: SqliteStore) -> None:
+def test_an_action_that_fails_changes_nothing_and_is_recorded(store: Store) -> None:
     def action(tx: Tx) -> None:
         add_beta(tx)
         raise RuntimeError("half way")
@@ -103,7 +103,7 @@ def test_an_action_that_fails_changes_nothing_and_is_recorded(store: SqliteStore
     assert Path(run.backup).exists()
 
 
-def test_an_action_that_breaks_an_invariant_is_taken_back(store: SqliteStore) -> None:
+def test_an_action_that_breaks_an_invariant_is_taken_back(store: Store) -> None:
     def action(tx: Any) -> None:
         row = add_beta(tx)
         tx._sql.run("UPDATE entity SET folded_into = 1 WHERE id = :id", id=row)
@@ -115,7 +115,7 @@ def test_an_action_that_breaks_an_invariant_is_taken_back(store: SqliteStore) ->
     assert (last_run(store).error or "").startswith("check_failed")
 
 
-def test_a_full_disk_changes_nothing(store: SqliteStore) -> None:
+def test_a_full_disk_changes_nothing(store: Store) -> None:
     fill_up(store)
 
     def action(tx: Tx) -> None:
@@ -132,7 +132,7 @@ def test_a_full_disk_changes_nothing(store: SqliteStore) -> None:
 
 
 def test_without_a_backup_that_reads_back_nothing_is_done(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_module, "_problems", lambda *_: ["page 3 is not used"])
     with pytest.raises(Error) as refused:
@@ -142,7 +142,7 @@ def test_without_a_backup_that_reads_back_nothing_is_done(
     assert (last_run(store).error or "").startswith("backup_failed")
 
 
-def test_no_backup_is_deleted_unless_one_is_told_how_many_to_keep(store: SqliteStore) -> None:
+def test_no_backup_is_deleted_unless_one_is_told_how_many_to_keep(store: Store) -> None:
     for _ in range(3):
         guarded(store, "pass", lambda tx: None, backup=True)
     assert store.backups is not None
@@ -174,7 +174,7 @@ guarded(store, "pass", action, backup=True)
 """
 
 
-def test_a_kill_in_the_middle_of_a_batch_leaves_the_graph_as_it_was(store: SqliteStore) -> None:
+def test_a_kill_in_the_middle_of_a_batch_leaves_the_graph_as_it_was(store: Store) -> None:
     with store.write() as tx:
         for at in range(2_100):
             lookup.mint(tx, Name.of(f"name {at}"))

@@ -18,13 +18,13 @@ from enfold.homonyms import Chosen, Waiting
 from enfold.model import Answer, DecidedBy, Extracted, NameInText, NameQuestion, RelationInText
 from enfold.names import Name
 from enfold.ports import NewMemory, Tx
-from enfold.store import SqliteStore, open_store
+from enfold.store import Store, open_store
 
 MERCURY = Name.of("Mercury")
 
 
 @pytest.fixture
-def store() -> Iterator[SqliteStore]:
+def store() -> Iterator[Store]:
     """Rows 1 and 2 are two things called Mercury; 3 is Venus."""
     store = open_store(":memory:")
     with store.write() as tx:
@@ -91,7 +91,7 @@ def refused(code: str) -> Any:
 
 
 def test_a_name_that_fits_several_is_asked_about_once_and_linked_to_none(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     with store.write() as tx:
         say(tx, "Mercury", "Venus")
@@ -103,7 +103,7 @@ def test_a_name_that_fits_several_is_asked_about_once_and_linked_to_none(
         assert tx.conflicts.pending() == []
 
 
-def test_a_choice_links_what_waits_and_what_comes_later(store: SqliteStore) -> None:
+def test_a_choice_links_what_waits_and_what_comes_later(store: Store) -> None:
     with store.write() as tx:
         first = say(tx, "Mercury", facts=(("Mercury", "near", "Venus"),))
         done = decide(tx, Answer.KEEP_EXISTING, 2)
@@ -117,7 +117,7 @@ def test_a_choice_links_what_waits_and_what_comes_later(store: SqliteStore) -> N
         assert check(tx).clean
 
 
-def test_a_choice_without_a_candidate_lists_them(store: SqliteStore) -> None:
+def test_a_choice_without_a_candidate_lists_them(store: Store) -> None:
     with store.write() as tx:
         say(tx, "Mercury")
         with refused("choose_candidate") as error:
@@ -141,7 +141,7 @@ def test_a_choice_without_a_candidate_lists_them(store: SqliteStore) -> None:
             decide(tx, Answer.KEEP_NEW)
 
 
-def test_the_candidate_may_be_named_by_a_row_that_leads_to_it(store: SqliteStore) -> None:
+def test_the_candidate_may_be_named_by_a_row_that_leads_to_it(store: Store) -> None:
     with store.write() as tx:
         say(tx, "Mercury")
         fold(tx, 2, 3)
@@ -150,7 +150,7 @@ def test_the_candidate_may_be_named_by_a_row_that_leads_to_it(store: SqliteStore
         assert mentioned(tx, 3) == [[1]]
 
 
-def test_the_choice_follows_the_folds_of_the_row_that_was_chosen(store: SqliteStore) -> None:
+def test_the_choice_follows_the_folds_of_the_row_that_was_chosen(store: Store) -> None:
     with store.write() as tx:
         say(tx, "Mercury")
         decide(tx, Answer.KEEP_EXISTING, 2)
@@ -162,7 +162,7 @@ def test_the_choice_follows_the_folds_of_the_row_that_was_chosen(store: SqliteSt
 
 
 def test_another_thing_of_the_name_is_made_for_it_and_goes_with_the_answer(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     with store.write() as tx:
         say(tx, "Mercury")
@@ -180,7 +180,7 @@ def test_another_thing_of_the_name_is_made_for_it_and_goes_with_the_answer(
 
 
 def test_what_was_made_for_an_answer_stays_where_something_else_uses_it(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     with store.write() as tx:
         say(tx, "Mercury")
@@ -193,7 +193,7 @@ def test_what_was_made_for_an_answer_stays_where_something_else_uses_it(
         assert [entity.id for entity in back.question.candidates] == [1, 2, made.id]
 
 
-def test_a_new_thing_has_a_type_where_the_texts_agree(store: SqliteStore) -> None:
+def test_a_new_thing_has_a_type_where_the_texts_agree(store: Store) -> None:
     with store.write() as tx:
         memory = tx.memories.get(tx.memories.add("Mercury sang."))
         assert memory is not None
@@ -203,7 +203,7 @@ def test_a_new_thing_has_a_type_where_the_texts_agree(store: SqliteStore) -> Non
         assert made.type == "person"
 
 
-def test_keep_both_leaves_the_name_unlinked_and_asks_no_more(store: SqliteStore) -> None:
+def test_keep_both_leaves_the_name_unlinked_and_asks_no_more(store: Store) -> None:
     with store.write() as tx:
         say(tx, "Mercury")
         assert decide(tx, Answer.KEEP_BOTH).entity is None
@@ -214,7 +214,7 @@ def test_keep_both_leaves_the_name_unlinked_and_asks_no_more(store: SqliteStore)
         assert the_question(tx).waiting == 2
 
 
-def test_an_answer_taken_back_leaves_what_was_linked_otherwise(store: SqliteStore) -> None:
+def test_an_answer_taken_back_leaves_what_was_linked_otherwise(store: Store) -> None:
     with store.write() as tx:
         own = tx.memories.add("given by its id")
         tx.edges.mention(own, 2, "Mercury")
@@ -228,7 +228,7 @@ def test_an_answer_taken_back_leaves_what_was_linked_otherwise(store: SqliteStor
         assert mentioned(tx, 2) == [[own]]
 
 
-def test_a_relation_waits_until_both_its_ends_are_chosen(store: SqliteStore) -> None:
+def test_a_relation_waits_until_both_its_ends_are_chosen(store: Store) -> None:
     with store.write() as tx:
         for _ in range(2):
             lookup.mint(tx, Name.of("Hermes"), homonym=True)
@@ -252,7 +252,7 @@ def test_a_relation_waits_until_both_its_ends_are_chosen(store: SqliteStore) -> 
 
 
 def test_a_fold_that_makes_the_name_one_links_what_waits_until_it_is_reverted(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     with store.write() as tx:
         say(tx, "Mercury", facts=(("Mercury", "near", "Venus"),))
@@ -278,7 +278,7 @@ def test_a_fold_that_makes_the_name_one_links_what_waits_until_it_is_reverted(
         assert check(tx).clean
 
 
-def test_deleting_one_of_two_links_what_waits_to_the_other(store: SqliteStore) -> None:
+def test_deleting_one_of_two_links_what_waits_to_the_other(store: Store) -> None:
     with store.write() as tx:
         say(tx, "Mercury")
         entity = tx.entities.get(1)
@@ -290,7 +290,7 @@ def test_deleting_one_of_two_links_what_waits_to_the_other(store: SqliteStore) -
         assert check(tx).clean
 
 
-def test_what_was_chosen_and_is_deleted_is_asked_about_anew(store: SqliteStore) -> None:
+def test_what_was_chosen_and_is_deleted_is_asked_about_anew(store: Store) -> None:
     with store.write() as tx:
         lookup.mint(tx, MERCURY, homonym=True)
         say(tx, "Mercury")
@@ -305,7 +305,7 @@ def test_what_was_chosen_and_is_deleted_is_asked_about_anew(store: SqliteStore) 
         assert check(tx).clean
 
 
-def test_a_question_that_no_memory_waits_for_is_not_asked(store: SqliteStore) -> None:
+def test_a_question_that_no_memory_waits_for_is_not_asked(store: Store) -> None:
     with store.write() as tx:
         tx.memories.delete(say(tx, "Mercury"))
         assert (tx.questions.names(), tx.questions.count_names()) == ([], 0)
@@ -313,7 +313,7 @@ def test_a_question_that_no_memory_waits_for_is_not_asked(store: SqliteStore) ->
         assert tx.questions.count_names() == 1
 
 
-def test_what_is_sealed_is_neither_asked_about_nor_counted(store: SqliteStore) -> None:
+def test_what_is_sealed_is_neither_asked_about_nor_counted(store: Store) -> None:
     with store.write() as tx:
         sealed = say(tx, "Mercury", sealed="bob")
         assert tx.questions.asked(MERCURY.key) is False
@@ -327,7 +327,7 @@ def test_what_is_sealed_is_neither_asked_about_nor_counted(store: SqliteStore) -
 
 
 def test_a_name_of_sealed_memories_is_linked_when_the_graph_comes_to_know_it(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     with store.write() as tx:
         say(tx, "Pluto", sealed="bob")
@@ -340,7 +340,7 @@ def test_a_name_of_sealed_memories_is_linked_when_the_graph_comes_to_know_it(
         assert check(tx).clean
 
 
-def test_questions_about_names_take_no_place_in_the_queue(store: SqliteStore) -> None:
+def test_questions_about_names_take_no_place_in_the_queue(store: Store) -> None:
     with store.write() as tx:
         for at in range(conflicts.QUEUE_CAP + 1):
             for _ in range(2):
@@ -371,7 +371,7 @@ def test_a_graph_counts_lists_decides_and_reopens_them() -> None:
         assert graph.name_questions() == [question]
 
 
-def test_an_answer_to_a_name_is_no_answer_to_a_pair(store: SqliteStore) -> None:
+def test_an_answer_to_a_name_is_no_answer_to_a_pair(store: Store) -> None:
     with store.write() as tx:
         say(tx, "Mercury")
         with refused("not_an_entity_question"):

@@ -26,7 +26,7 @@ from enfold.model import (
 )
 from enfold.names import Name
 from enfold.ports import NewRow
-from enfold.store import SqliteStore, open_store
+from enfold.store import Store, open_store
 from enfold.store.entities import Entities
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -34,34 +34,34 @@ Story = tuple[Memory, list[Mention], list[Fact]]
 
 
 @pytest.fixture
-def store() -> SqliteStore:
+def store() -> Store:
     return open_store(":memory:")
 
 
 def take(
-    store: SqliteStore, *records: Record, source: str = "m.jsonl", keep: int = 100
+    store: Store, *records: Record, source: str = "m.jsonl", keep: int = 100
 ) -> Imported:
     with store.write() as tx:
         return intake(tx, records, source=source, format="mcp", keep=keep)
 
 
-def take_file(store: SqliteStore, path: Path) -> Imported:
+def take_file(store: Store, path: Path) -> Imported:
     (reading,) = formats.read(path)
     with store.write() as tx:
         return intake(tx, reading.records, source=reading.source, format=reading.format)
 
 
-def stories(store: SqliteStore) -> list[Story]:
+def stories(store: Store) -> list[Story]:
     with store.read() as tx:
         return list(tx.memories.all())
 
 
-def rows(store: SqliteStore) -> dict[int, str]:
+def rows(store: Store) -> dict[int, str]:
     with store.read() as tx:
         return {row_id: spelling for row_id, spelling, _ in tx.entities.spellings()}
 
 
-def mentioned(store: SqliteStore, content: str) -> list[tuple[str, str]]:
+def mentioned(store: Store, content: str) -> list[tuple[str, str]]:
     """(row's spelling, spelling as written) of the memories with that text, in writing order."""
     names = rows(store)
     return [
@@ -72,12 +72,12 @@ def mentioned(store: SqliteStore, content: str) -> list[tuple[str, str]]:
     ]
 
 
-def id_of(store: SqliteStore, name: str) -> int:
+def id_of(store: Store, name: str) -> int:
     with store.read() as tx:
         return tx.entities.by_key(Name.of(name).key)[0].id
 
 
-def fold(store: SqliteStore, absorbed: str, canonical: str) -> int:
+def fold(store: Store, absorbed: str, canonical: str) -> int:
     with store.write() as tx:
         one = tx.entities.by_key(Name.of(absorbed).key)[0]
         other = tx.entities.by_key(Name.of(canonical).key)[0]
@@ -105,7 +105,7 @@ def relation(subject: str, predicate: str, target: str, line: int = 1) -> Relati
 # ---- what becomes of a record ----
 
 
-def test_an_observation_becomes_a_memory_that_mentions_its_entity_first(store: SqliteStore) -> None:
+def test_an_observation_becomes_a_memory_that_mentions_its_entity_first(store: Store) -> None:
     made = take(store, entity("Bob Ray"), entity("Alice", "Met Bob Ray, then bob ray again"))
     ((memory, mentions, _),) = stories(store)
     assert (memory.kind, memory.source, memory.source_tag) == ("fact", "m.jsonl", "import")
@@ -115,13 +115,13 @@ def test_an_observation_becomes_a_memory_that_mentions_its_entity_first(store: S
     assert (made.entities, made.memories, made.mentions) == (2, 1, len(mentions))
 
 
-def test_a_name_that_a_text_repeats_is_one_mention_of_that_text(store: SqliteStore) -> None:
+def test_a_name_that_a_text_repeats_is_one_mention_of_that_text(store: Store) -> None:
     take(store, entity("Boston"), entity("Alice", "Alice met Alice in Boston and in BOSTON."))
     found = mentioned(store, "Alice met Alice in Boston and in BOSTON.")
     assert found == [("Alice", "Alice"), ("Boston", "Boston")]
 
 
-def test_one_title_under_two_types_keeps_every_edge(store: SqliteStore) -> None:
+def test_one_title_under_two_types_keeps_every_edge(store: Store) -> None:
     made = take(
         store,
         entity("IBM", "Old", type="organization"),
@@ -131,23 +131,23 @@ def test_one_title_under_two_types_keeps_every_edge(store: SqliteStore) -> None:
     assert (made.facts, made.memories) == (6, 8)
 
 
-def test_a_name_that_comes_later_in_the_file_is_found_in_earlier_texts(store: SqliteStore) -> None:
+def test_a_name_that_comes_later_in_the_file_is_found_in_earlier_texts(store: Store) -> None:
     take(store, entity("Alice", "Works at Acme Corp"), relation("Alice", "uses", "Acme Corp"))
     assert ("Acme Corp", "Acme Corp") in mentioned(store, "Works at Acme Corp")
 
 
-def test_the_same_sentence_under_two_entities_is_two_memories(store: SqliteStore) -> None:
+def test_the_same_sentence_under_two_entities_is_two_memories(store: Store) -> None:
     take(store, entity("Alice", "Likes tea"), entity("Bob", "Likes tea"))
     assert [m.content for m, _, _ in stories(store)] == ["Likes tea", "Likes tea"]
 
 
-def test_the_same_observation_twice_is_one_memory(store: SqliteStore) -> None:
+def test_the_same_observation_twice_is_one_memory(store: Store) -> None:
     made = take(store, entity("Alice", "Likes tea", "Likes tea"), entity("ALICE", "Likes tea"))
     assert made.memories == 1
     assert made.entities == 1
 
 
-def test_a_relation_becomes_a_memory_with_one_fact(store: SqliteStore) -> None:
+def test_a_relation_becomes_a_memory_with_one_fact(store: Store) -> None:
     made = take(store, entity("Alice"), entity("Acme"), relation("Alice", "works at", "acme"))
     ((memory, mentions, facts),) = stories(store)
     assert (memory.content, memory.source_tag) == ("Alice works at acme", "import:relation")
@@ -158,7 +158,7 @@ def test_a_relation_becomes_a_memory_with_one_fact(store: SqliteStore) -> None:
     assert made.facts == 1
 
 
-def test_a_relation_with_a_text_of_its_own_keeps_it(store: SqliteStore) -> None:
+def test_a_relation_with_a_text_of_its_own_keeps_it(store: Store) -> None:
     take(
         store,
         entity("Eve Stone"),
@@ -170,19 +170,19 @@ def test_a_relation_with_a_text_of_its_own_keeps_it(store: SqliteStore) -> None:
     assert [name for name, _ in mentioned(store, memory.content)] == ["Alice", "Bob", "Eve Stone"]
 
 
-def test_the_type_of_a_relation_is_no_mention(store: SqliteStore) -> None:
+def test_the_type_of_a_relation_is_no_mention(store: Store) -> None:
     take(store, entity("works at"), relation("Alice", "works at", "Acme"))
     assert [name for name, _ in mentioned(store, "Alice works at Acme")] == ["Alice", "Acme"]
 
 
-def test_ends_that_nothing_else_names_are_minted_and_listed(store: SqliteStore) -> None:
+def test_ends_that_nothing_else_names_are_minted_and_listed(store: Store) -> None:
     made = take(store, relation("Ghost A", "knows", "Ghost B"), entity("Ghost A", type="ghost"))
     assert made.minted == ("Ghost B",)
     with store.read() as tx:
         assert tx.entities.many([id_of(store, "Ghost B")])[id_of(store, "Ghost B")].type is None
 
 
-def test_relations_of_one_text_keep_their_predicates_apart(store: SqliteStore) -> None:
+def test_relations_of_one_text_keep_their_predicates_apart(store: Store) -> None:
     made = take(
         store,
         RelationRecord(1, "A1", "recommends", "B1", text="A1 likes B1."),
@@ -192,7 +192,7 @@ def test_relations_of_one_text_keep_their_predicates_apart(store: SqliteStore) -
     assert made.facts == 3
 
 
-def test_ids_of_a_source_lead_to_their_names(store: SqliteStore) -> None:
+def test_ids_of_a_source_lead_to_their_names(store: Store) -> None:
     made = take(
         store,
         RelationRecord(1, "alice:2", "knows", "alice:1"),
@@ -204,7 +204,7 @@ def test_ids_of_a_source_lead_to_their_names(store: SqliteStore) -> None:
     assert (fact.subject_id, fact.object_id) == (id_of(store, "Alice Smith"), id_of(store, "Alice"))
 
 
-def test_an_id_of_two_names_is_noted_and_leads_to_neither(store: SqliteStore) -> None:
+def test_an_id_of_two_names_is_noted_and_leads_to_neither(store: Store) -> None:
     made = take(
         store,
         EntityRecord(1, "Alice", foreign_id="1"),
@@ -220,7 +220,7 @@ def test_an_id_of_two_names_is_noted_and_leads_to_neither(store: SqliteStore) ->
 # ---- what differs from what is known ----
 
 
-def test_a_second_type_is_noted_and_the_first_kept(store: SqliteStore) -> None:
+def test_a_second_type_is_noted_and_the_first_kept(store: Store) -> None:
     made = take(
         store, entity("IBM", type="organization"), entity("IBM", "Sells", type="company", line=2)
     )
@@ -230,18 +230,18 @@ def test_a_second_type_is_noted_and_the_first_kept(store: SqliteStore) -> None:
         assert tx.entities.by_key("ibm")[0].type == "organization"
 
 
-def test_types_that_differ_in_case_alone_are_no_difference(store: SqliteStore) -> None:
+def test_types_that_differ_in_case_alone_are_no_difference(store: Store) -> None:
     assert take(store, entity("A1", type="Feature"), entity("A1", type="feature")).notes == ()
 
 
-def test_a_type_that_comes_later_is_taken(store: SqliteStore) -> None:
+def test_a_type_that_comes_later_is_taken(store: Store) -> None:
     take(store, relation("Alice", "knows", "Bob"))
     take(store, entity("Bob", type="person"))
     with store.read() as tx:
         assert tx.entities.by_key("bob")[0].type == "person"
 
 
-def test_attributes_are_a_union_and_a_second_value_is_noted(store: SqliteStore) -> None:
+def test_attributes_are_a_union_and_a_second_value_is_noted(store: Store) -> None:
     take(store, EntityRecord(1, "A1", attributes={"v": 1, "tags": ["x"]}))
     made = take(store, EntityRecord(4, "A1", attributes={"v": 2, "by": "eve"}))
     with store.read() as tx:
@@ -249,18 +249,18 @@ def test_attributes_are_a_union_and_a_second_value_is_noted(store: SqliteStore) 
     assert [(note.line, note.text) for note in made.notes] == [(4, '{"v": 2}')]
 
 
-def facts_beside(store: SqliteStore, subject: str) -> list[dict[str, object]]:
+def facts_beside(store: Store, subject: str) -> list[dict[str, object]]:
     with store.read() as tx:
         return [beside for *_, beside in tx.edges.stated([id_of(store, subject)])]
 
 
-def test_keys_of_a_relation_are_kept_with_its_fact(store: SqliteStore) -> None:
+def test_keys_of_a_relation_are_kept_with_its_fact(store: Store) -> None:
     made = take(store, RelationRecord(3, "A1", "r", "B1", attributes={"createdAt": "today"}))
     assert made.notes == ()
     assert facts_beside(store, "A1") == [{"createdAt": "today"}]
 
 
-def test_a_relation_met_again_keeps_its_first_keys_and_takes_new_ones(store: SqliteStore) -> None:
+def test_a_relation_met_again_keeps_its_first_keys_and_takes_new_ones(store: Store) -> None:
     first = RelationRecord(1, "A1", "r", "B1", attributes={"v": 1})
     again = RelationRecord(2, "a1", "r", "B1", attributes={"v": 2, "by": "eve"})
     made = take(store, first, again)
@@ -274,7 +274,7 @@ def test_a_relation_met_again_keeps_its_first_keys_and_takes_new_ones(store: Sql
     assert (made.facts, later.facts) == (1, 0)
 
 
-def test_a_relation_met_again_after_its_fact_is_gone_is_left_alone(store: SqliteStore) -> None:
+def test_a_relation_met_again_after_its_fact_is_gone_is_left_alone(store: Store) -> None:
     met = RelationRecord(1, "A1", "r", "B1", attributes={"v": 1})
     take(store, met)
     with store.write() as tx:
@@ -286,7 +286,7 @@ def test_a_relation_met_again_after_its_fact_is_gone_is_left_alone(store: Sqlite
 # ---- aliases ----
 
 
-def test_an_alias_leads_to_its_entity(store: SqliteStore) -> None:
+def test_an_alias_leads_to_its_entity(store: Store) -> None:
     made = take(store, EntityRecord(1, "Kubernetes", aliases=("K8s", "kubernetes", "kube")))
     assert made.aliases == 2
     with store.read() as tx:
@@ -296,14 +296,14 @@ def test_an_alias_leads_to_its_entity(store: SqliteStore) -> None:
         assert {m.decided_by for m in tx.merges.recent()} == {DecidedBy.IMPORT}
 
 
-def test_a_relation_may_name_its_end_by_an_alias(store: SqliteStore) -> None:
+def test_a_relation_may_name_its_end_by_an_alias(store: Store) -> None:
     made = take(
         store, relation("K8s", "runs", "Pod"), EntityRecord(2, "Kubernetes", aliases=("K8s",))
     )
     assert made.minted == ("Pod",)
 
 
-def test_an_alias_that_is_a_name_of_its_own_is_noted_and_not_folded(store: SqliteStore) -> None:
+def test_an_alias_that_is_a_name_of_its_own_is_noted_and_not_folded(store: Store) -> None:
     made = take(
         store, EntityRecord(1, "North Bank Holdings", aliases=("North Bank",)), entity("North Bank")
     )
@@ -313,7 +313,7 @@ def test_an_alias_that_is_a_name_of_its_own_is_noted_and_not_folded(store: Sqlit
         assert tx.entities.count_live() == 2
 
 
-def test_an_alias_of_two_entities_goes_to_the_first_and_is_noted(store: SqliteStore) -> None:
+def test_an_alias_of_two_entities_goes_to_the_first_and_is_noted(store: Store) -> None:
     made = take(
         store,
         EntityRecord(1, "Audio Video", aliases=("AV", "av")),
@@ -325,7 +325,7 @@ def test_an_alias_of_two_entities_goes_to_the_first_and_is_noted(store: SqliteSt
         assert tx.entities.by_key("av")[0].canonical_id == id_of(store, "Audio Video")
 
 
-def test_an_alias_that_was_reverted_is_not_taken_again(store: SqliteStore) -> None:
+def test_an_alias_that_was_reverted_is_not_taken_again(store: Store) -> None:
     record = EntityRecord(1, "Kubernetes", aliases=("K8s",))
     take(store, record)
     with store.write() as tx:
@@ -338,7 +338,7 @@ def test_an_alias_that_was_reverted_is_not_taken_again(store: SqliteStore) -> No
         assert tx.merges.recent() == []
 
 
-def test_an_alias_settled_apart_whose_row_is_gone_leaves_nothing_behind(store: SqliteStore) -> None:
+def test_an_alias_settled_apart_whose_row_is_gone_leaves_nothing_behind(store: Store) -> None:
     record = EntityRecord(1, "Kubernetes", aliases=("K8s",))
     take(store, record)
     with store.write() as tx:
@@ -355,7 +355,7 @@ def test_an_alias_settled_apart_whose_row_is_gone_leaves_nothing_behind(store: S
 
 
 @pytest.mark.parametrize("folder", ["attraccess", "dmetrics", "memory_graph_rust"])
-def test_a_second_import_makes_nothing(store: SqliteStore, folder: str) -> None:
+def test_a_second_import_makes_nothing(store: Store, folder: str) -> None:
     path = EXAMPLES / folder / "memory.jsonl"
     first = take_file(store, path)
     before = stories(store), rows(store)
@@ -367,14 +367,14 @@ def test_a_second_import_makes_nothing(store: SqliteStore, folder: str) -> None:
     assert again.known > 40
 
 
-def test_a_real_file_comes_in_whole(store: SqliteStore) -> None:
+def test_a_real_file_comes_in_whole(store: Store) -> None:
     made = take_file(store, EXAMPLES / "attraccess" / "memory.jsonl")
     assert (made.entities, made.memories, made.facts) == (85, 409, 88)
     assert len(made.minted) == 22
     assert made.set_aside == ()
 
 
-def test_an_import_after_a_fold_asserts_the_row_its_name_matches(store: SqliteStore) -> None:
+def test_an_import_after_a_fold_asserts_the_row_its_name_matches(store: Store) -> None:
     take(store, entity("Node", "Runs"), entity("Node.js", "Is fast"))
     fold(store, "Node", "Node.js")
     made = take(store, entity("Node", "Runs", "Is old"), relation("Node", "uses", "Node.js"))
@@ -384,7 +384,7 @@ def test_an_import_after_a_fold_asserts_the_row_its_name_matches(store: SqliteSt
         assert tx.entities.count_live() == 1
 
 
-def test_an_import_after_a_revert_folds_nothing_again(store: SqliteStore) -> None:
+def test_an_import_after_a_revert_folds_nothing_again(store: Store) -> None:
     records = entity("Node", "Runs"), entity("Node.js", "Is fast")
     take(store, *records)
     merge_id = fold(store, "Node", "Node.js")
@@ -397,7 +397,7 @@ def test_an_import_after_a_revert_folds_nothing_again(store: SqliteStore) -> Non
         assert tx.entities.count_live() == 2
 
 
-def test_an_import_after_a_rename_makes_nothing(store: SqliteStore) -> None:
+def test_an_import_after_a_rename_makes_nothing(store: Store) -> None:
     records = entity("Origin", "Is a tool"), relation("Origin", "made by", "Eve")
     take(store, *records)
     with store.write() as tx:
@@ -408,7 +408,7 @@ def test_an_import_after_a_rename_makes_nothing(store: SqliteStore) -> None:
     assert rows(store) == before
 
 
-def test_a_name_of_several_entities_is_linked_to_none(store: SqliteStore) -> None:
+def test_a_name_of_several_entities_is_linked_to_none(store: Store) -> None:
     take(store, EntityRecord(1, "Zhang Wei", foreign_id="7"))
     with store.write() as tx:
         tx.entities.add(Name.of("Zhang Wei"), type=None, sense=1)
@@ -424,7 +424,7 @@ def test_a_name_of_several_entities_is_linked_to_none(store: SqliteStore) -> Non
     assert [name for name, _ in mentioned(store, "Met Zhang Wei")] == ["Li Na"]
 
 
-def test_no_rule_folds_on_import(store: SqliteStore) -> None:
+def test_no_rule_folds_on_import(store: Store) -> None:
     take(store, entity("CPUPackage"), entity("cpu_package"), entity("CPU Package"))
     with store.read() as tx:
         assert tx.entities.count_live() == 3
@@ -433,11 +433,11 @@ def test_no_rule_folds_on_import(store: SqliteStore) -> None:
 # ---- names as they come ----
 
 
-def test_two_forms_of_one_name_are_one_entity(store: SqliteStore) -> None:
+def test_two_forms_of_one_name_are_one_entity(store: Store) -> None:
     assert take(store, entity("Zo\u00eb.md"), entity("Zoe\u0308.md")).entities == 1
 
 
-def test_a_name_is_cleaned_and_a_blank_one_set_aside_whole(store: SqliteStore) -> None:
+def test_a_name_is_cleaned_and_a_blank_one_set_aside_whole(store: Store) -> None:
     made = take(store, entity("Acme\nCorp\t"), entity("\u200b\u2060", "said", line=2))
     assert list(rows(store).values()) == ["Acme Corp"]
     (piece,) = made.set_aside
@@ -445,17 +445,17 @@ def test_a_name_is_cleaned_and_a_blank_one_set_aside_whole(store: SqliteStore) -
     assert json.loads(piece.text) == {"name": "\u200b\u2060", "observations": ["said"]}
 
 
-def test_emoji_names_stay_apart(store: SqliteStore) -> None:
+def test_emoji_names_stay_apart(store: Store) -> None:
     assert take(store, entity("🚀"), entity("🎯")).entities == 2
 
 
-def test_long_names_that_begin_alike_stay_apart(store: SqliteStore) -> None:
+def test_long_names_that_begin_alike_stay_apart(store: Store) -> None:
     made = take(store, entity("n" * 5_000 + "a"), entity("n" * 5_000 + "b"), entity("n" * 20_000))
     assert made.entities == 2
     assert len(made.set_aside) == 1
 
 
-def test_a_word_that_stands_in_many_texts_is_no_mention(store: SqliteStore) -> None:
+def test_a_word_that_stands_in_many_texts_is_no_mention(store: Store) -> None:
     made = take_file(store, EXAMPLES / "dmetrics" / "memory.jsonl")
     assert made.mentions - made.memories - made.facts < 20
     take(store, entity("webpack"), entity("Alice", "Uses webpack"))
@@ -467,13 +467,13 @@ def test_a_word_that_stands_in_many_texts_is_no_mention(store: SqliteStore) -> N
 # ---- a large graph ----
 
 
-def filled(store: SqliteStore, names: Iterable[str]) -> None:
+def filled(store: Store, names: Iterable[str]) -> None:
     with store.write() as tx:
         tx.entities.add_many([NewRow(Name.of(name)) for name in names])
 
 
 def test_a_small_import_reads_no_name_that_its_texts_do_not_hold(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     filled(store, ["Acme Corp", "東京都", *(f"Thing {n}" for n in range(2_000))])
     monkeypatch.setattr(Entities, "spellings", lambda _: pytest.fail("every name was read"))
@@ -486,7 +486,7 @@ def test_a_small_import_reads_no_name_that_its_texts_do_not_hold(
 
 
 def test_a_large_import_reads_every_name_once(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(in_texts, "BATCH", 10)
     read: list[int] = []
@@ -517,7 +517,7 @@ def test_either_way_of_looking_makes_the_same_mentions(monkeypatch: pytest.Monke
 # ---- what is set aside ----
 
 
-def test_pieces_are_kept_whole_and_shown_short(store: SqliteStore) -> None:
+def test_pieces_are_kept_whole_and_shown_short(store: Store) -> None:
     pieces = [SetAside("m.jsonl", n, "Broken.", f"{n}\0" + "x" * 1_000) for n in range(5)]
     made = take(store, entity("A1"), Note("m.jsonl", 9, "Noted.", "as it was"), *pieces, keep=3)
     assert [piece.line for piece in made.set_aside] == [0, 1, 2, 0]
@@ -533,7 +533,7 @@ def test_pieces_are_kept_whole_and_shown_short(store: SqliteStore) -> None:
         assert (run.kind, run.report["set_aside"], run.report["entities"]) == ("import", 5, 1)
 
 
-def test_an_import_that_fails_leaves_nothing(store: SqliteStore) -> None:
+def test_an_import_that_fails_leaves_nothing(store: Store) -> None:
     def broken() -> Iterable[Record]:
         yield from (entity(f"Thing {n}", "said") for n in range(3_000))
         raise OSError("the disk is gone")
@@ -544,7 +544,7 @@ def test_an_import_that_fails_leaves_nothing(store: SqliteStore) -> None:
     assert stories(store) == []
 
 
-def test_progress_is_told(store: SqliteStore) -> None:
+def test_progress_is_told(store: Store) -> None:
     told: list[tuple[str, int, int]] = []
     with store.write() as tx:
         intake(
@@ -557,7 +557,7 @@ def test_progress_is_told(store: SqliteStore) -> None:
     assert told == [("entities", 2, 0), ("relations", 1, 0), ("mentions", 2, 2)]
 
 
-def test_many_batches_are_as_one(store: SqliteStore) -> None:
+def test_many_batches_are_as_one(store: Store) -> None:
     made = take(
         store,
         *(entity(f"Thing {n % 1500}", f"Note {n}", f"Note {n % 7}") for n in range(3_000)),

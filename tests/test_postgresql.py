@@ -29,6 +29,7 @@ from enfold.store.postgresql import store as stores
 from enfold.store.postgresql.address import Address
 from enfold.store.postgresql.statements import translated
 from tests.embedders import FakeEmbedder
+from tests.inside import sql_of
 from tests.servers import Server
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "attraccess" / "memory.jsonl"
@@ -330,7 +331,7 @@ def test_a_thread_does_not_wait_for_itself(url: str) -> None:
 def test_a_statement_that_takes_too_long_is_ended(url: str) -> None:
     with closing(open_store(f"{url}&statement_timeout=1")) as store:
         with pytest.raises(enfold.Unavailable) as refused, store.read() as tx:
-            tx._sql.value("SELECT pg_sleep(5)")  # type: ignore[attr-defined]
+            sql_of(tx).value("SELECT pg_sleep(5)")
         assert refused.value.code == "too_slow"
         with store.read() as tx:
             assert tx.memories.count() == 0

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -21,30 +25,32 @@ from enfold.recall import (
     EMPTY,
     FAN_OUT,
     LONGEST,
+    UNASKED,
     Weights,
     recall,
 )
-from enfold.store import SqliteStore, open_store
+from enfold.store import Store, open_store
 from enfold.store.vectors import REACH
 from tests.embedders import FakeEmbedder
+from tests.inside import sql_of
 
 EMBEDDER = FakeEmbedder()
 
 
 @pytest.fixture
-def store() -> Iterator[SqliteStore]:
+def store() -> Iterator[Store]:
     store = open_store(":memory:")
     yield store
     store.close()
 
 
-def mint(store: SqliteStore, *spellings: str, sense: bool = False) -> list[int]:
+def mint(store: Store, *spellings: str, sense: bool = False) -> list[int]:
     with store.write() as tx:
         names = [Name.of(spelling) for spelling in spellings]
         return [lookup.mint(tx, name, homonym=sense)[0].id for name in names]
 
 
-def remember(store: SqliteStore, text: str, *rows: int, **kwargs: Any) -> int:
+def remember(store: Store, text: str, *rows: int, **kwargs: Any) -> int:
     with store.write() as tx:
         (memory,) = tx.memories.add_many([NewMemory(text, **kwargs)])
         for row in rows:
@@ -52,7 +58,7 @@ def remember(store: SqliteStore, text: str, *rows: int, **kwargs: Any) -> int:
     return memory
 
 
-def fold(store: SqliteStore, absorbed: int, canonical: int) -> int:
+def fold(store: Store, absorbed: int, canonical: int) -> int:
     with store.write() as tx:
         rows = tx.entities.many([absorbed, canonical])
         return folds.fold(
@@ -66,9 +72,7 @@ def fold(store: SqliteStore, absorbed: int, canonical: int) -> int:
         ).id
 
 
-def ask(
-    store: SqliteStore, query: str, *, embedder: Embedder | None = None, **kwargs: Any
-) -> Recalled:
+def ask(store: Store, query: str, *, embedder: Embedder | None = None, **kwargs: Any) -> Recalled:
     located = None
     if embedder is not None:
         indexing.index(store, embedder)
@@ -90,7 +94,7 @@ def arms(recalled: Recalled) -> dict[int, dict[str, int]]:
 # ---- the three arms ------------------------------------------------------------------------------
 
 
-def test_each_arm_finds_what_it_alone_can_find(store: SqliteStore) -> None:
+def test_each_arm_finds_what_it_alone_can_find(store: Store) -> None:
     (worker,) = mint(store, "Ingest Worker")
     by_name = remember(store, "It was moved on Monday.", worker)
     by_word = remember(store, "An outage of the scheduler.")
@@ -104,7 +108,7 @@ def test_each_arm_finds_what_it_alone_can_find(store: SqliteStore) -> None:
     assert ids(found)[0] == by_word
 
 
-def test_a_score_is_the_sum_over_the_arms_of_weight_by_rank(store: SqliteStore) -> None:
+def test_a_score_is_the_sum_over_the_arms_of_weight_by_rank(store: Store) -> None:
     (acme,) = mint(store, "Acme Corp")
     remember(store, "Acme Corp sells anvils.", acme)
     (one,) = ask(store, "Acme Corp anvils", embedder=EMBEDDER).memories
@@ -115,14 +119,41 @@ def test_a_score_is_the_sum_over_the_arms_of_weight_by_rank(store: SqliteStore) 
     assert weighed[0].score == round(3 / 61, 6)
 
 
-def test_equal_scores_stand_by_their_ids_whenever_they_are_asked_for(store: SqliteStore) -> None:
+@pytest.mark.parametrize("arm", ["vector", "keyword", "entity"])
+@pytest.mark.parametrize(
+    "weight", [float("nan"), float("inf"), -0.1, -1, "1", None, True, 10**400, 1j, [1]]
+)
+def test_an_arm_weighs_a_number_from_0(arm: str, weight: Any) -> None:
+    with pytest.raises(Invalid, match=arm) as refused:
+        Weights(**{arm: weight})
+    assert refused.value.code == "bad_weight"
+
+
+@pytest.mark.parametrize("weight", [0, 1, 2.5, 1e300, np.float32(0.5), Fraction(1, 2)])
+def test_any_number_from_0_is_a_weight(store: Store, weight: Any) -> None:
+    remember(store, "The kettle whistles.")
+    found = ask(store, "kettle", embedder=EMBEDDER, weights=Weights(weight, weight, weight))
+    assert len(found.memories) == bool(weight)
+
+
+@pytest.mark.parametrize("arm", ["vector", "keyword", "entity"])
+def test_an_arm_that_weighs_nothing_says_that_it_was_not_asked(store: Store, arm: str) -> None:
+    (acme,) = mint(store, "Acme Corp")
+    memory = remember(store, "Acme Corp sells anvils.", acme)
+    found = ask(store, "Acme Corp anvils", embedder=EMBEDDER, weights=Weights(**{arm: 0}))
+    assert found.abstained == {arm: UNASKED}
+    assert ids(found) == [memory]
+    assert arm not in found.memories[0].arms
+
+
+def test_equal_scores_stand_by_their_ids_whenever_they_are_asked_for(store: Store) -> None:
     memories = [remember(store, "The kettle whistles.") for _ in range(20)]
     answers = [ask(store, "kettle", embedder=EMBEDDER) for _ in range(3)]
     assert ids(answers[0]) == memories[:10]
     assert answers[0] == answers[1] == answers[2]
 
 
-def test_a_result_says_how_near_it_lies_and_which_anchors_it_mentions(store: SqliteStore) -> None:
+def test_a_result_says_how_near_it_lies_and_which_anchors_it_mentions(store: Store) -> None:
     (ada,) = mint(store, "Ada Lovelace")
     remember(store, "Ada Lovelace wrote programs.", ada)
     (one,) = ask(store, "programs of Ada Lovelace", embedder=EMBEDDER).memories
@@ -131,7 +162,7 @@ def test_a_result_says_how_near_it_lies_and_which_anchors_it_mentions(store: Sql
     assert [(a.entity.id, a.matched, a.by) for a in one.anchors] == [(ada, "Ada Lovelace", "name")]
 
 
-def test_no_more_comes_than_is_asked_for(store: SqliteStore) -> None:
+def test_no_more_comes_than_is_asked_for(store: Store) -> None:
     for number in range(120):
         remember(store, f"The kettle has whistled {number} times." if number % 4 == 0 else "Tea.")
     assert len(ask(store, "kettle").memories) == 10
@@ -143,13 +174,15 @@ def test_no_more_comes_than_is_asked_for(store: SqliteStore) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, -1, -(10**30)])
-def test_where_none_are_asked_for_none_come(store: SqliteStore, limit: int) -> None:
+def test_where_none_are_asked_for_none_come(store: Store, limit: int) -> None:
     remember(store, "The kettle whistles.")
     with store.read() as tx:
-        assert recall(tx, "kettle", limit=limit).memories == ()
+        found = recall(tx, "kettle", limit=limit)
+    assert found.memories == ()
+    assert found.note == "1 memory has no vector yet and can't be found by meaning: enfold index."
 
 
-def test_the_keyword_arm_abstains_where_no_word_is_known(store: SqliteStore) -> None:
+def test_the_keyword_arm_abstains_where_no_word_is_known(store: Store) -> None:
     remember(store, "The kettle whistles.")
     found = ask(store, "what is it that you do?")
     assert found.abstained["keyword"].startswith("No word")
@@ -157,7 +190,7 @@ def test_the_keyword_arm_abstains_where_no_word_is_known(store: SqliteStore) -> 
     assert found.memories == ()
 
 
-def test_the_keyword_arm_abstains_where_every_word_is_everywhere(store: SqliteStore) -> None:
+def test_the_keyword_arm_abstains_where_every_word_is_everywhere(store: Store) -> None:
     for number in range(40):
         remember(store, f"The customer has called {number} times." if number % 3 else "Silence.")
     found = ask(store, "customer")
@@ -168,7 +201,7 @@ def test_the_keyword_arm_abstains_where_every_word_is_everywhere(store: SqliteSt
 
 
 def test_a_word_in_many_memories_is_judged_by_the_latest_of_them(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("enfold.recall.LATEST", 4)
     monkeypatch.setattr("enfold.recall.SAMPLE", 20)
@@ -181,7 +214,7 @@ def test_a_word_in_many_memories_is_judged_by_the_latest_of_them(
     assert len(ask(store, "early").memories) == 4
 
 
-def test_memories_that_can_not_be_recalled_make_no_word_rarer(store: SqliteStore) -> None:
+def test_memories_that_can_not_be_recalled_make_no_word_rarer(store: Store) -> None:
     for number in range(40):
         remember(store, "The customer has called." if number % 3 else "Silence.")
     for _ in range(200):
@@ -195,7 +228,7 @@ def test_memories_that_can_not_be_recalled_make_no_word_rarer(store: SqliteStore
             assert tx.memory_words.count(reader, most=30) == 30
 
 
-def test_a_word_is_not_too_common_in_a_small_graph(store: SqliteStore) -> None:
+def test_a_word_is_not_too_common_in_a_small_graph(store: Store) -> None:
     both = [remember(store, "A kettle."), remember(store, "A kettle and a pot.")]
     assert sorted(ids(ask(store, "kettle"))) == both
 
@@ -204,14 +237,14 @@ def test_a_word_is_not_too_common_in_a_small_graph(store: SqliteStore) -> None:
     "query",
     ['"', '""" OR', "a AND (b", "NEAR(kettle, 2)", "kettle*", "words:kettle", "-kettle", "^kettle"],
 )
-def test_no_sign_of_a_query_is_an_operator(store: SqliteStore, query: str) -> None:
+def test_no_sign_of_a_query_is_an_operator(store: Store, query: str) -> None:
     memory = remember(store, "The kettle whistles near the words.")
     remember(store, "Something else.")
     found = ask(store, query)
     assert ids(found) == ([memory] if "kettle" in query else [])
 
 
-def test_a_name_in_the_query_weighs_more_than_its_words(store: SqliteStore) -> None:
+def test_a_name_in_the_query_weighs_more_than_its_words(store: Store) -> None:
     mint(store, "Blue Train")
     apart = remember(store, "The train is blue, and a blue train it is not: blue or train.")
     named = remember(store, "We listened to Blue Train all the evening, and then to more.")
@@ -234,14 +267,14 @@ def test_a_name_in_the_query_weighs_more_than_its_words(store: SqliteStore) -> N
         ("सर्वर टोक्यो में है", "सर्वर"),
     ],
 )
-def test_words_are_found_in_every_script(store: SqliteStore, text: str, query: str) -> None:
+def test_words_are_found_in_every_script(store: Store, text: str, query: str) -> None:
     memory = remember(store, text)
     remember(store, "Another text. 猫が好きです。")
     assert ids(ask(store, query)) == [memory]
 
 
 def test_many_words_that_many_memories_have_are_sought_together(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("enfold.recall.LATEST", 4)
     for number in range(60):
@@ -256,7 +289,7 @@ def test_many_words_that_many_memories_have_are_sought_together(
 
 
 def test_a_query_in_an_old_spelling_reaches_all_that_is_known_of_the_thing(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     old, new = mint(store, "Opus 4.8", "Claude Opus 4.8")
     memories = [remember(store, "One text.", old), remember(store, "Another text.", new)]
@@ -276,7 +309,7 @@ def test_a_query_in_an_old_spelling_reaches_all_that_is_known_of_the_thing(
     assert ids(ask(store, "Claude Opus 4.8")) == [memories[1]]
 
 
-def test_a_renamed_entity_is_reached_by_both_names(store: SqliteStore) -> None:
+def test_a_renamed_entity_is_reached_by_both_names(store: Store) -> None:
     (row,) = mint(store, "Twitter Inc")
     memory = remember(store, "A text.", row)
     with store.write() as tx:
@@ -287,7 +320,7 @@ def test_a_renamed_entity_is_reached_by_both_names(store: SqliteStore) -> None:
         assert [anchor.entity.name for anchor in found.anchors] == ["X Corp"]
 
 
-def test_a_name_that_fits_several_entities_anchors_each(store: SqliteStore) -> None:
+def test_a_name_that_fits_several_entities_anchors_each(store: Store) -> None:
     (one,) = mint(store, "Mercury")
     (other,) = mint(store, "Mercury", sense=True)
     memories = [remember(store, "A planet.", one), remember(store, "A metal.", other)]
@@ -296,7 +329,7 @@ def test_a_name_that_fits_several_entities_anchors_each(store: SqliteStore) -> N
     assert {anchor.entity.id for anchor in found.anchors} == {one, other}
 
 
-def test_spellings_of_one_thing_take_one_place_of_ten(store: SqliteStore) -> None:
+def test_spellings_of_one_thing_take_one_place_of_ten(store: Store) -> None:
     rows = mint(store, *(f"Blue Whale {number}" for number in range(40)))
     spread = mint(store, *(f"Blue Shark {number}" for number in range(5)))
     embedder = FakeEmbedder(anchor_floor=0.5)
@@ -311,7 +344,7 @@ def test_spellings_of_one_thing_take_one_place_of_ten(store: SqliteStore) -> Non
     assert rows[0] in {anchor.entity.id for anchor in fuller}
 
 
-def test_a_name_near_the_query_is_an_anchor_and_one_in_it_comes_first(store: SqliteStore) -> None:
+def test_a_name_near_the_query_is_an_anchor_and_one_in_it_comes_first(store: Store) -> None:
     near, named = mint(store, "Sky Colour Chart", "Blue Moon")
     found = ask(store, "colour of the sky, colour chart: Blue Moon", embedder=EMBEDDER)
     assert [(a.entity.id, a.by) for a in found.anchors] == [(named, "name"), (near, "meaning")]
@@ -320,7 +353,7 @@ def test_a_name_near_the_query_is_an_anchor_and_one_in_it_comes_first(store: Sql
     assert ask(store, "elephants", embedder=EMBEDDER).anchors == ()
 
 
-def test_who_asks_may_leave_capitals_out(store: SqliteStore) -> None:
+def test_who_asks_may_leave_capitals_out(store: Store) -> None:
     postgres, what = mint(store, "Postgres", "What")
     memory = remember(store, "A text.", postgres)
     remember(store, "Another.", what)
@@ -330,7 +363,7 @@ def test_who_asks_may_leave_capitals_out(store: SqliteStore) -> None:
 
 
 def test_memories_that_mention_more_anchors_come_first_then_rarer_ones_then_later_ones(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     hub, rare = mint(store, "Acme Corp", "Zed Ltd")
     early, late = remember(store, "One.", hub), remember(store, "Two.", hub)
@@ -341,7 +374,7 @@ def test_memories_that_mention_more_anchors_come_first_then_rarer_ones_then_late
     assert order == [both, of_rare, latest, late, early]
 
 
-def test_of_a_hub_the_latest_memories_alone_are_looked_at(store: SqliteStore) -> None:
+def test_of_a_hub_the_latest_memories_alone_are_looked_at(store: Store) -> None:
     hub, alias = mint(store, "Acme Corp", "Acme Corporation")
     fold(store, alias, hub)
     count = FAN_OUT + 50
@@ -360,7 +393,7 @@ def test_of_a_hub_the_latest_memories_alone_are_looked_at(store: SqliteStore) ->
 # ---- what may be recalled ------------------------------------------------------------------------
 
 
-def test_what_is_sealed_is_recalled_by_its_agent_alone(store: SqliteStore) -> None:
+def test_what_is_sealed_is_recalled_by_its_agent_alone(store: Store) -> None:
     (acme,) = mint(store, "Acme Corp")
     open_to_all = remember(store, "Acme Corp sells anvils.", acme)
     sealed = remember(store, "Acme Corp sells secret anvils.", acme, sealed_for="ada")
@@ -376,7 +409,7 @@ def test_what_is_sealed_is_recalled_by_its_agent_alone(store: SqliteStore) -> No
     }
 
 
-def test_what_no_longer_holds_is_not_recalled(store: SqliteStore) -> None:
+def test_what_no_longer_holds_is_not_recalled(store: Store) -> None:
     (acme,) = mint(store, "Acme Corp")
     memory = remember(store, "Acme Corp sells anvils.", acme, sealed_for="ada")
     assert ids(ask(store, "Acme Corp anvils", embedder=EMBEDDER, agent="ada")) == [memory]
@@ -389,7 +422,7 @@ def test_what_no_longer_holds_is_not_recalled(store: SqliteStore) -> None:
     assert ids(ask(store, "Acme Corp anvils", embedder=EMBEDDER, agent="ada")) == []
 
 
-def test_kinds_are_kept_to_in_every_arm(store: SqliteStore) -> None:
+def test_kinds_are_kept_to_in_every_arm(store: Store) -> None:
     (acme,) = mint(store, "Acme Corp")
     fact = remember(store, "Acme Corp sells anvils.", acme)
     episode = remember(store, "Acme Corp sold anvils.", acme, kind="episode")
@@ -400,7 +433,7 @@ def test_kinds_are_kept_to_in_every_arm(store: SqliteStore) -> None:
 
 
 def test_what_may_be_recalled_is_found_behind_much_that_may_not(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(REACH, "memory", 4)
     monkeypatch.setattr("enfold.store.vectors.REACH_EACH", 0)
@@ -411,7 +444,7 @@ def test_what_may_be_recalled_is_found_behind_much_that_may_not(
     assert ids(found) == [memory]
 
 
-def test_labels_are_never_read(store: SqliteStore) -> None:
+def test_labels_are_never_read(store: Store) -> None:
     remember(store, "A text.", area="zeppelin", topic="zeppelin", title="zeppelin")
     assert ids(ask(store, "zeppelin", embedder=EMBEDDER)) == []
 
@@ -419,7 +452,7 @@ def test_labels_are_never_read(store: SqliteStore) -> None:
 # ---- what is said --------------------------------------------------------------------------------
 
 
-def test_a_miss_says_that_it_proves_nothing(store: SqliteStore) -> None:
+def test_a_miss_says_that_it_proves_nothing(store: Store) -> None:
     found = ask(store, "zeppelins over Berlin", embedder=EMBEDDER)
     assert found.memories == ()
     assert found.note is not None
@@ -427,7 +460,7 @@ def test_a_miss_says_that_it_proves_nothing(store: SqliteStore) -> None:
     assert set(found.abstained) == {"vector", "keyword", "entity"}
 
 
-def test_without_an_embedder_two_arms_answer_and_the_note_says_so(store: SqliteStore) -> None:
+def test_without_an_embedder_two_arms_answer_and_the_note_says_so(store: Store) -> None:
     memory = remember(store, "The kettle whistles.")
     found = ask(store, "kettle", unplaced="no embedder is set.")
     assert ids(found) == [memory]
@@ -437,7 +470,7 @@ def test_without_an_embedder_two_arms_answer_and_the_note_says_so(store: SqliteS
 
 
 def test_memories_without_a_vector_are_found_by_the_other_arms_and_counted(
-    store: SqliteStore,
+    store: Store,
 ) -> None:
     remember(store, "The kettle whistles.")
     indexing.index(store, EMBEDDER)
@@ -454,17 +487,27 @@ def test_memories_without_a_vector_are_found_by_the_other_arms_and_counted(
 
 @pytest.mark.parametrize(
     ("query", "code"),
-    [("", "blank_query"), (" \t\n\u200b", "blank_query"), ("x" * (LONGEST + 1), "query_too_long")],
+    [
+        ("", "blank_query"),
+        (" \t\n\u200b", "blank_query"),
+        (None, "blank_query"),
+        (7, "blank_query"),
+        (b"kettle", "blank_query"),
+        ("x" * (LONGEST + 1), "query_too_long"),
+    ],
 )
 def test_a_query_that_asks_nothing_or_too_much_is_refused(
-    store: SqliteStore, query: str, code: str
+    store: Store, query: Any, code: str
 ) -> None:
     with pytest.raises(Invalid) as refused:
         ask(store, query)
     assert refused.value.code == code
+    with enfold.open(":memory:", embedder=EMBEDDER) as graph, pytest.raises(Invalid) as refused:
+        graph.recall(query)
+    assert refused.value.code == code
 
 
-def test_a_kind_that_is_none_is_refused(store: SqliteStore) -> None:
+def test_a_kind_that_is_none_is_refused(store: Store) -> None:
     with pytest.raises(Invalid) as refused:
         ask(store, "kettle", kinds=["rumour"])
     assert refused.value.code == "bad_kind"
@@ -473,12 +516,12 @@ def test_a_kind_that_is_none_is_refused(store: SqliteStore) -> None:
 @pytest.mark.parametrize(
     "query", ["x" * LONGEST, "字" * LONGEST, "\0 kettle \ud7ff", "word " * 400, "🫖", "a\nb\tc"]
 )
-def test_an_odd_query_is_answered(store: SqliteStore, query: str) -> None:
+def test_an_odd_query_is_answered(store: Store, query: str) -> None:
     remember(store, "The kettle whistles. 🫖")
     assert isinstance(ask(store, query, embedder=EMBEDDER), Recalled)
 
 
-def test_a_query_placed_by_another_embedder_is_refused(store: SqliteStore) -> None:
+def test_a_query_placed_by_another_embedder_is_refused(store: Store) -> None:
     remember(store, "The kettle whistles.")
     indexing.index(store, EMBEDDER)
     (vector,) = EMBEDDER.embed(["kettle"])
@@ -538,6 +581,45 @@ def test_a_graph_is_opened_with_another_embedder_once_it_has_changed_over(tmp_pa
         assert graph.recall("kettle").memories[0].cosine is not None
 
 
+def test_who_recalls_while_the_graph_changes_over_gets_all_or_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "g.db"
+    models = [FakeEmbedder(), FakeEmbedder(model="other", dimensions=64)]
+    with enfold.open(path, embedder=models[0]) as graph:
+        ids = {graph.remember(f"Kettle number {n}.", read=False).memory.id for n in range(40)}
+    over = threading.Event()
+    told: list[int] = []
+    wrong: list[object] = []
+
+    def ask_on(graph: enfold.Graph) -> None:
+        while not over.is_set():
+            try:
+                found = graph.recall("kettle", limit=40, weights=Weights(keyword=0, entity=0))
+            except Refused as error:
+                if error.code != "other_embedder":
+                    wrong.append(error)
+            except Exception as error:
+                wrong.append(error)
+            else:
+                told.append(len(found.memories))
+                if {one.memory.id for one in found.memories} != ids or found.note:
+                    wrong.append(found)
+
+    with ExitStack() as opened:
+        graphs = [opened.enter_context(enfold.open(path, embedder=model)) for model in models]
+        threads = [threading.Thread(target=ask_on, args=(graph,)) for graph in graphs]
+        for thread in threads:
+            thread.start()
+        for _ in range(3):
+            for graph in reversed(graphs):
+                assert graph.reembed().memories == len(ids)
+        over.set()
+        for thread in threads:
+            thread.join()
+        graphs[0].recall("kettle")
+    assert wrong == []
+    assert told
+
+
 def test_where_nothing_can_be_recalled_or_found_by_meaning_the_note_says_what_to_do() -> None:
     for embedder in (FakeEmbedder(), None):
         with enfold.open(":memory:", embedder=embedder) as graph:
@@ -571,7 +653,7 @@ def test_no_statement_of_recall_goes_through_a_table(tmp_path: Path) -> None:
     located = indexing.locate(store, EMBEDDER, "who buys anvils of Acme Corp?")
     said: list[str] = []
     with store.read() as tx:
-        connection = tx._sql._connection
+        connection = sql_of(tx)._connection
         connection.set_trace_callback(said.append)
         for kinds in (None, ["fact"]):
             found = recall(tx, "who buys anvils of Acme Corp?", located=located, kinds=kinds)

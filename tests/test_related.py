@@ -11,11 +11,11 @@ from enfold import folds, lookup, related
 from enfold.errors import Invalid
 from enfold.model import UNKNOWN, Connection, DecidedBy, Link, Related
 from enfold.names import Name
-from enfold.store import SqliteStore, open_store
+from enfold.store import Store, open_store
 
 
 @pytest.fixture
-def store() -> Iterator[SqliteStore]:
+def store() -> Iterator[Store]:
     store = open_store(":memory:")
     yield store
     store.close()
@@ -49,7 +49,7 @@ def ask(tx: Any, spelling: str, **kwargs: Any) -> Related:
     return related.related(tx, lookup.follow(tx, spelling), **kwargs)
 
 
-def test_what_is_stated_stands_before_what_is_mentioned_beside(store: SqliteStore) -> None:
+def test_what_is_stated_stands_before_what_is_mentioned_beside(store: Store) -> None:
     with store.write() as tx:
         ada, engine, london, byron = mint(tx, "Ada", "Engine", "London", "Byron")
         for _ in range(3):
@@ -68,7 +68,7 @@ def test_what_is_stated_stands_before_what_is_mentioned_beside(store: SqliteStor
         assert answer.note is None
 
 
-def test_folded_neighbours_are_one_and_show_their_aliases(store: SqliteStore) -> None:
+def test_folded_neighbours_are_one_and_show_their_aliases(store: Store) -> None:
     with store.write() as tx:
         ada, ibm, big_blue = mint(tx, "Ada", "IBM", "Big Blue")
         memory = remember(tx, ada, ibm, big_blue)
@@ -83,7 +83,7 @@ def test_folded_neighbours_are_one_and_show_their_aliases(store: SqliteStore) ->
         assert len(ask(tx, "ada").related) == 2
 
 
-def test_a_fact_between_two_spellings_of_one_thing_is_no_link(store: SqliteStore) -> None:
+def test_a_fact_between_two_spellings_of_one_thing_is_no_link(store: Store) -> None:
     with store.write() as tx:
         one, two = mint(tx, "One", "Uno")
         tx.edges.fact(remember(tx, one, two), one, "is", two)
@@ -92,7 +92,7 @@ def test_a_fact_between_two_spellings_of_one_thing_is_no_link(store: SqliteStore
         assert (answer.related, answer.note) == ((), UNKNOWN)
 
 
-def test_a_type_chooses_among_neighbours(store: SqliteStore) -> None:
+def test_a_type_chooses_among_neighbours(store: Store) -> None:
     with store.write() as tx:
         (ada,) = mint(tx, "Ada")
         people = mint(tx, "Byron", "Babbage", type="person")
@@ -105,7 +105,36 @@ def test_a_type_chooses_among_neighbours(store: SqliteStore) -> None:
         assert (len(cut.related), cut.truncated) == (2, True)
 
 
-def test_a_memory_that_no_longer_holds_relates_nothing(store: SqliteStore) -> None:
+def test_a_type_is_one_in_whatever_case(store: Store) -> None:
+    with store.write() as tx:
+        (ada, bo), (city,) = mint(tx, "Ada", "Bo", type="Person"), mint(tx, "London", type="Ort")
+        (bare,) = mint(tx, "Thing")
+        remember(tx, ada, bo, city, bare)
+        for kind in ("person", "Person", "PERSON"):
+            assert [one.entity.id for one in ask(tx, "ada", type=kind).related] == [bo]
+        assert ask(tx, "ada", type="").related[0].entity.id == bare
+        none = ask(tx, "ada", type="planet")
+        assert (none.related, none.note, none.truncated) == ((), UNKNOWN, False)
+
+
+@pytest.mark.parametrize("limit", [0, -1, -(10**30)])
+@pytest.mark.parametrize("depth", [1, 2])
+def test_where_no_neighbours_are_asked_for_none_is_missed(
+    store: Store, limit: int, depth: int
+) -> None:
+    with store.write() as tx:
+        ada, bo, cy = mint(tx, "Ada", "Bo", "Cy", type="person")
+        alone = mint(tx, "Dee")
+        remember(tx, ada, bo)
+        remember(tx, bo, cy)
+        answer = ask(tx, "ada", limit=limit, depth=depth)
+        assert (answer.related, answer.truncated, answer.note) == ((), True, None)
+        assert ask(tx, "ada", limit=limit, depth=depth, type="planet").note == UNKNOWN
+        missed = related.related(tx, lookup.follow(tx, alone[0]), limit=limit, depth=depth)
+        assert (missed.truncated, missed.note) == (False, UNKNOWN)
+
+
+def test_a_memory_that_no_longer_holds_relates_nothing(store: Store) -> None:
     with store.write() as tx:
         one, two = mint(tx, "One", "Two")
         memory = remember(tx, one, two)
@@ -120,7 +149,7 @@ def test_a_memory_that_no_longer_holds_relates_nothing(store: SqliteStore) -> No
 
 
 def test_the_neighbourhood_of_a_hub_is_cut_and_says_so(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(related, "MOST_MEMORIES", 3)
     monkeypatch.setattr(related, "MOST_FACTS", 2)
@@ -141,7 +170,7 @@ def names(answer: Related) -> list[tuple[str, int, tuple[str, ...]]]:
     return [(n.entity.name, n.hop, n.through) for n in answer.related]
 
 
-def test_neighbours_of_neighbours_come_after_them_with_the_way_to_them(store: SqliteStore) -> None:
+def test_neighbours_of_neighbours_come_after_them_with_the_way_to_them(store: Store) -> None:
     with store.write() as tx:
         ada, engine, london, babbage, thames = mint(
             tx, "Ada", "Engine", "London", "Babbage", "Thames"
@@ -159,7 +188,7 @@ def test_neighbours_of_neighbours_come_after_them_with_the_way_to_them(store: Sq
         ]
 
 
-def test_of_two_ways_as_long_the_one_with_a_stated_last_step_is_told(store: SqliteStore) -> None:
+def test_of_two_ways_as_long_the_one_with_a_stated_last_step_is_told(store: Store) -> None:
     with store.write() as tx:
         ada, one, two, far = mint(tx, "Ada", "One", "Two", "Far")
         remember(tx, ada, one)
@@ -171,7 +200,7 @@ def test_of_two_ways_as_long_the_one_with_a_stated_last_step_is_told(store: Sqli
         assert reached.links == (Link("part of", "in", 0.7, 1),)
 
 
-def test_hops_follow_folds_reverts_and_renames(store: SqliteStore) -> None:
+def test_hops_follow_folds_reverts_and_renames(store: Store) -> None:
     with store.write() as tx:
         ada, ibm, big_blue, watson = mint(tx, "Ada", "IBM", "Big Blue", "Watson")
         remember(tx, ada, ibm)
@@ -185,7 +214,7 @@ def test_hops_follow_folds_reverts_and_renames(store: SqliteStore) -> None:
         assert names(ask(tx, "ada", depth=3)) == [("The Firm", 1, ())]
 
 
-def test_a_type_chooses_what_is_shown_and_not_the_way_to_it(store: SqliteStore) -> None:
+def test_a_type_chooses_what_is_shown_and_not_the_way_to_it(store: Store) -> None:
     with store.write() as tx:
         (ada,) = mint(tx, "Ada", type="person")
         (paper,) = mint(tx, "Paper", type="project")
@@ -196,7 +225,7 @@ def test_a_type_chooses_what_is_shown_and_not_the_way_to_it(store: SqliteStore) 
 
 
 def test_the_limit_is_for_each_hop_and_a_cut_is_said(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with store.write() as tx:
         ada, *others = mint(tx, "Ada", *(f"other {at}" for at in range(6)))
@@ -215,14 +244,14 @@ def test_the_limit_is_for_each_hop_and_a_cut_is_said(
 
 
 @pytest.mark.parametrize(("limit", "told"), [(-1, 0), (0, 0), (2**63 - 1, 1), (10**30, 1)])
-def test_any_limit_is_one(store: SqliteStore, limit: int, told: int) -> None:
+def test_any_limit_is_one(store: Store, limit: int, told: int) -> None:
     with store.write() as tx:
         remember(tx, *mint(tx, "Ada", "Bob"))
         assert len(ask(tx, "ada", limit=limit).related) == told
 
 
 @pytest.mark.parametrize("depth", [0, -1, related.HOPS + 1])
-def test_hops_that_can_not_be_looked_at_are_refused(store: SqliteStore, depth: int) -> None:
+def test_hops_that_can_not_be_looked_at_are_refused(store: Store, depth: int) -> None:
     with store.write() as tx:
         mint(tx, "Ada", "Bob")
         for verb in (lambda: ask(tx, "ada", depth=depth), lambda: connect(tx, "ada", "bob", depth)):
@@ -242,7 +271,7 @@ def way(found: Connection) -> list[tuple[str, str | None, str | None]]:
     return [(step.entity.name, step.relation, step.direction) for step in found.steps]
 
 
-def test_a_connection_says_each_step_with_a_memory_that_shows_it(store: SqliteStore) -> None:
+def test_a_connection_says_each_step_with_a_memory_that_shows_it(store: Store) -> None:
     with store.write() as tx:
         ada, engine, babbage = mint(tx, "Ada", "Engine", "Babbage")
         first = remember(tx, ada, engine)
@@ -257,7 +286,7 @@ def test_a_connection_says_each_step_with_a_memory_that_shows_it(store: SqliteSt
         assert way(back) == [("Engine", "built", "out"), ("Ada", None, None)]
 
 
-def test_of_connections_as_short_the_one_that_is_stated_is_told(store: SqliteStore) -> None:
+def test_of_connections_as_short_the_one_that_is_stated_is_told(store: Store) -> None:
     with store.write() as tx:
         a, b, c, d, stated = mint(tx, "A1", "B1", "C1", "D1", "Stated")
         for middle in (b, c, d):
@@ -269,7 +298,7 @@ def test_of_connections_as_short_the_one_that_is_stated_is_told(store: SqliteSto
         assert way(connect(tx, "a1", "stated")) == [("Stated", "has", "out")]
 
 
-def test_connections_follow_folds_and_reverts(store: SqliteStore) -> None:
+def test_connections_follow_folds_and_reverts(store: Store) -> None:
     with store.write() as tx:
         ada, ibm, big_blue, watson = mint(tx, "Ada", "IBM", "Big Blue", "Watson")
         remember(tx, ada, ibm)
@@ -283,7 +312,7 @@ def test_connections_follow_folds_and_reverts(store: SqliteStore) -> None:
 
 
 def test_a_connection_that_is_not_found_proves_nothing(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with store.write() as tx:
         chain = mint(tx, *(f"link {at}" for at in range(9)))
@@ -315,9 +344,7 @@ def shortest(edges: dict[tuple[int, int], bool], left: int, right: int) -> tuple
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_no_connection_is_shorter_than_that_told_nor_stated_more(
-    store: SqliteStore, seed: int
-) -> None:
+def test_no_connection_is_shorter_than_that_told_nor_stated_more(store: Store, seed: int) -> None:
     random = Random(seed)
     with store.write() as tx:
         rows = mint(tx, *(f"thing {at}" for at in range(14)))

@@ -25,9 +25,10 @@ from enfold.errors import Error, Invalid, NotFound, Refused, Unavailable
 from enfold.model import Context, Proposal, SetAside, Verdict
 from enfold.names import Name
 from enfold.ports import NewFact, NewMemory, NewRow
-from enfold.store import SqliteStore, open_store
+from enfold.store import Store, open_store
 from enfold.store import sqlite as sqlite_module
 from enfold.store.schema import APPLICATION_ID, VERSION
+from tests.inside import idle_of, sql_of
 
 
 def mint(tx: Any, *spellings: str) -> list[int]:
@@ -40,7 +41,7 @@ def path(tmp_path: Path) -> str:
 
 
 @pytest.fixture(params=["file", "memory"])
-def store(request: pytest.FixtureRequest, path: str) -> Iterator[SqliteStore]:
+def store(request: pytest.FixtureRequest, path: str) -> Iterator[Store]:
     store = open_store(path if request.param == "file" else ":memory:")
     yield store
     store.close()
@@ -168,7 +169,7 @@ def test_two_processes_making_one_graph_make_one(path: str) -> None:
 # ---- transactions ----
 
 
-def test_an_error_takes_everything_back(store: SqliteStore) -> None:
+def test_an_error_takes_everything_back(store: Store) -> None:
     class Stop(Exception):
         pass
 
@@ -185,7 +186,7 @@ def test_an_error_takes_everything_back(store: SqliteStore) -> None:
         assert (tx.entities.count(), tx.memories.count(), tx.edges.mark()) == (0, 0, 0)
 
 
-def test_a_reader_cannot_write(store: SqliteStore) -> None:
+def test_a_reader_cannot_write(store: Store) -> None:
     with pytest.raises(Unavailable), store.read() as tx:
         mint(tx, "Alpha")
     with store.write() as tx:
@@ -202,12 +203,12 @@ def test_a_reader_sees_one_moment(path: str) -> None:
         assert tx.entities.count() == 1
 
 
-def test_a_thread_that_would_wait_for_itself_is_told_so(store: SqliteStore) -> None:
+def test_a_thread_that_would_wait_for_itself_is_told_so(store: Store) -> None:
     with store.write(), pytest.raises(RuntimeError), store.write():
         pass
 
 
-def test_reads_may_stand_within_reads(store: SqliteStore) -> None:
+def test_reads_may_stand_within_reads(store: Store) -> None:
     with store.write() as tx:
         mint(tx, "Alpha")
     with store.read() as outer:
@@ -246,7 +247,7 @@ def test_one_transaction_has_one_now(path: str) -> None:
         assert tx.now > first
 
 
-def test_half_a_surrogate_pair_is_a_clear_error(store: SqliteStore) -> None:
+def test_half_a_surrogate_pair_is_a_clear_error(store: Store) -> None:
     with pytest.raises(Invalid) as refused, store.write() as tx:
         tx.memories.add("broken \ud800 text")
     assert refused.value.code == "bad_text"
@@ -254,7 +255,7 @@ def test_half_a_surrogate_pair_is_a_clear_error(store: SqliteStore) -> None:
         assert tx.memories.count() == 0
 
 
-def test_an_id_beyond_any_database_is_unknown_or_a_clear_error(store: SqliteStore) -> None:
+def test_an_id_beyond_any_database_is_unknown_or_a_clear_error(store: Store) -> None:
     with store.read() as tx:
         with pytest.raises(NotFound):
             lookup.follow(tx, 10**30)
@@ -262,7 +263,7 @@ def test_an_id_beyond_any_database_is_unknown_or_a_clear_error(store: SqliteStor
             tx.entities.get(10**30)
 
 
-def test_an_edge_to_nothing_is_refused(store: SqliteStore) -> None:
+def test_an_edge_to_nothing_is_refused(store: Store) -> None:
     with store.write() as tx:
         memory = tx.memories.add("text")
     with pytest.raises(Error) as refused, store.write() as tx:
@@ -283,20 +284,22 @@ def test_a_full_disk_is_said_and_changes_nothing(path: str) -> None:
         assert check(tx).clean
 
 
-def fill_up(store: SqliteStore) -> None:
+def fill_up(given: Store) -> None:
     """Let the file grow no more."""
+    store: Any = given
     connect = store._connect
 
     def full() -> sqlite3.Connection:
         connection = connect()
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {pages + 2}")
+        assert isinstance(connection, sqlite3.Connection)
         return connection
 
-    store._connect = full  # type: ignore[method-assign]
-    for connection in store._idle:
+    store._connect = full
+    for connection in idle_of(store):
         connection.close()
-    store._idle.clear()
+    idle_of(store).clear()
 
 
 def test_two_graphs_in_one_process_never_wait_for_each_other(tmp_path: Path) -> None:
@@ -316,7 +319,7 @@ def test_two_graphs_in_one_process_never_wait_for_each_other(tmp_path: Path) -> 
         assert [e.name for e in tx.entities.live()] == ["Alpha"]
 
 
-def test_many_threads_lose_nothing(store: SqliteStore) -> None:
+def test_many_threads_lose_nothing(store: Store) -> None:
     def work(number: int) -> None:
         for at in range(20):
             with store.write() as tx:
@@ -393,7 +396,7 @@ def test_a_connection_is_not_carried_across_a_fork(path: str) -> None:
         assert tx.memories.count() == 2
 
 
-def test_a_closed_graph_says_so(store: SqliteStore) -> None:
+def test_a_closed_graph_says_so(store: Store) -> None:
     store.close()
     with pytest.raises(Unavailable) as refused, store.read():
         pass
@@ -403,7 +406,7 @@ def test_a_closed_graph_says_so(store: SqliteStore) -> None:
 # ---- what is stored ----
 
 
-def test_many_rows_at_once_are_as_one_by_one(store: SqliteStore) -> None:
+def test_many_rows_at_once_are_as_one_by_one(store: Store) -> None:
     with store.write() as tx:
         ids = tx.entities.add_many(
             [
@@ -431,7 +434,7 @@ def test_many_rows_at_once_are_as_one_by_one(store: SqliteStore) -> None:
         ]
 
 
-def test_ids_are_never_used_twice(store: SqliteStore) -> None:
+def test_ids_are_never_used_twice(store: Store) -> None:
     with store.write() as tx:
         first = mint(tx, "Alpha", "Beta")
         tx.entities.delete(first)
@@ -442,7 +445,7 @@ def test_ids_are_never_used_twice(store: SqliteStore) -> None:
         assert tx.memories.add("text") > memory
 
 
-def test_the_context_of_a_pass_is_read_back_as_it_was(store: SqliteStore) -> None:
+def test_the_context_of_a_pass_is_read_back_as_it_was(store: Store) -> None:
     context = Context(frozenset({"corp", "東京"}), types_trusted=True, rules="strict")
     with store.write() as tx:
         assert tx.context() is None
@@ -451,7 +454,7 @@ def test_the_context_of_a_pass_is_read_back_as_it_was(store: SqliteStore) -> Non
         assert tx.context() == context
 
 
-def test_runs_keep_what_was_set_aside(store: SqliteStore) -> None:
+def test_runs_keep_what_was_set_aside(store: Store) -> None:
     piece = SetAside("file.jsonl", 3, "cut off", '{"name": ')
     with store.write() as tx:
         run = tx.runs.start("import")
@@ -464,7 +467,7 @@ def test_runs_keep_what_was_set_aside(store: SqliteStore) -> None:
         assert (found.report, found.error, tx.runs.recent()) == ({"entities": 1}, "half", [found])
 
 
-def test_the_name_index_forgets_deleted_rows(store: SqliteStore) -> None:
+def test_the_name_index_forgets_deleted_rows(store: Store) -> None:
     with store.write() as tx:
         one, two = mint(tx, "Alpha", "Beta")
         tx.names.add([(7, one), (7, two), (-8, two), (7, one)])
@@ -476,7 +479,7 @@ def test_the_name_index_forgets_deleted_rows(store: SqliteStore) -> None:
         assert tx.names.probe([7, -8]) == {one}
 
 
-def test_rows_of_equal_letters_are_looked_at_again_together(store: SqliteStore) -> None:
+def test_rows_of_equal_letters_are_looked_at_again_together(store: Store) -> None:
     with store.write() as tx:
         one, two, other = mint(tx, "Al-pha", "Alpha", "Beta")
         tx.entities.mark_all_examined(other)
@@ -736,7 +739,7 @@ def test_no_answer_that_is_waited_for_reads_a_whole_table(path: str, asked: str)
         tx.suggestions.replace_all(Asked.of(near).columns())
     statements: list[str] = []
     with store.write() as tx:
-        connection = tx._sql._connection
+        connection = sql_of(tx)._connection
         connection.set_trace_callback(statements.append)
         WAITED_FOR[asked](tx, ids[0])
         connection.set_trace_callback(None)
@@ -766,7 +769,7 @@ def whole_scans(connection: sqlite3.Connection, statement: str, *also: str) -> I
 def test_deleting_looks_every_reference_up_in_an_index(path: str) -> None:
     store = open_store(path)
     with store.read() as tx:
-        connection = tx._sql._connection
+        connection = sql_of(tx)._connection
         tables = [
             name
             for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -801,10 +804,10 @@ def test_a_graph_of_an_older_schema_is_brought_up_to_date(
     assert refused.value.code == "read_only"
     store = open_store(path)
     with store.write() as tx:
-        tx._sql.run("INSERT INTO later DEFAULT VALUES")
+        sql_of(tx).run("INSERT INTO later DEFAULT VALUES")
     store.restore(path + ".old")
     with store.write() as tx:
-        tx._sql.run("INSERT INTO later DEFAULT VALUES")
+        sql_of(tx).run("INSERT INTO later DEFAULT VALUES")
 
 
 def test_a_migration_that_fails_leaves_the_older_schema(

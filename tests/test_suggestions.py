@@ -12,8 +12,9 @@ import enfold
 from enfold import folds
 from enfold.asked import Asked
 from enfold.model import Answer, DecidedBy, Proposal
-from enfold.store import SqliteStore, open_store
+from enfold.store import Store, open_store
 from enfold.store import suggestions as suggestions_module
+from tests.inside import idle_of, sql_of
 from tests.test_conflicts import ask, fold, mention, mint
 from tests.test_oracle import LONG, Dice, Graphs
 from tests.test_store import whole_scans
@@ -23,7 +24,7 @@ Row = tuple[int, int, int, float, int, int, str]
 
 
 @pytest.fixture
-def store() -> Iterator[SqliteStore]:
+def store() -> Iterator[Store]:
     store = open_store(":memory:")
     yield store
     store.close()
@@ -31,7 +32,7 @@ def store() -> Iterator[SqliteStore]:
 
 def by_definition(tx: Any) -> list[Row]:
     """(low, high, weight, score, left, right, rule) in the order to ask, from all suggestions."""
-    sql = tx._sql
+    sql = sql_of(tx)
     root_of = dict(sql.all("SELECT id, canonical_id FROM entity"))
     shut = {frozenset(pair) for pair in tx.decisions.apart_roots()}
     for queued, candidate in sql.all(
@@ -73,7 +74,7 @@ def agrees(tx: Any) -> None:
 
 def kept(tx: Any) -> list[Row]:
     """The table itself."""
-    rows: list[Row] = tx._sql.all(
+    rows: list[Row] = sql_of(tx).all(
         """SELECT low, high, weight, score, left_id, right_id, rule FROM open_pair
         ORDER BY weight DESC, score DESC, low, high"""
     )
@@ -96,7 +97,7 @@ def test_what_is_kept_is_what_is_open_after_any_interleaving(seed: int) -> None:
                 with graphs.store.write() as tx:
                     agrees(tx)
                     assert kept(tx) == by_definition(tx)
-                    assert not tx._sql.all("SELECT 1 FROM unsettled")
+                    assert not sql_of(tx).all("SELECT 1 FROM unsettled")
     finally:
         graphs.teardown()
 
@@ -113,7 +114,7 @@ def web(tx: Any) -> list[int]:
 
 
 def memories_of(tx: Any, row: int) -> list[int]:
-    found: list[int] = tx._sql.ids("SELECT memory_id FROM mention WHERE asserted_id = :r", r=row)
+    found: list[int] = sql_of(tx).ids("SELECT memory_id FROM mention WHERE asserted_id = :r", r=row)
     return found
 
 
@@ -180,7 +181,7 @@ CHANGES: dict[str, tuple[Change, Change]] = {
 @pytest.mark.parametrize("few", [0, 5_000])
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_is_seen_by_a_snapshot_and_kept_by_a_writer(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch, change: str, few: int
+    store: Store, monkeypatch: pytest.MonkeyPatch, change: str, few: int
 ) -> None:
     monkeypatch.setattr(suggestions_module, "_FEW", few)
     before, then = CHANGES[change]
@@ -202,29 +203,29 @@ def test_a_change_is_seen_by_a_snapshot_and_kept_by_a_writer(
 
 @pytest.mark.parametrize("change", sorted(CHANGES.keys() - {"mention", "replaced"}))
 @pytest.mark.sqlite
-def test_without_its_trigger_a_change_goes_unseen(store: SqliteStore, change: str) -> None:
+def test_without_its_trigger_a_change_goes_unseen(store: Store, change: str) -> None:
     """What the test before can tell."""
     before, then = CHANGES[change]
     with store.write() as tx:
         rows = web(tx)
         before(tx, rows)
         agrees(tx)
-        for (name,) in tx._sql.all("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
-            tx._sql.run(f"DROP TRIGGER {name}")
+        for (name,) in sql_of(tx).all("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+            sql_of(tx).run(f"DROP TRIGGER {name}")
         then(tx, rows)
         with pytest.raises((AssertionError, KeyError)):
             agrees(tx)
 
 
-def test_marks_are_made_only_where_something_was_suggested(store: SqliteStore) -> None:
+def test_marks_are_made_only_where_something_was_suggested(store: Store) -> None:
     with store.write() as tx:
         one, two = mint(tx, "name 1", "name 2")
         mention(tx, one, 2)
         fold(tx, one, two)
-        assert not tx._sql.all("SELECT 1 FROM unsettled")
+        assert not sql_of(tx).all("SELECT 1 FROM unsettled")
 
 
-def test_a_fold_after_the_last_suggestion_went_leaves_nothing_open(store: SqliteStore) -> None:
+def test_a_fold_after_the_last_suggestion_went_leaves_nothing_open(store: Store) -> None:
     with store.write() as tx:
         row, root, other, third = mint(tx, "a1", "b1", "c1", "d1")
         fold(tx, row, root)
@@ -236,14 +237,14 @@ def test_a_fold_after_the_last_suggestion_went_leaves_nothing_open(store: Sqlite
         assert kept(tx) == []
 
 
-def test_a_name_mentioned_reads_what_touches_it_alone(store: SqliteStore) -> None:
+def test_a_name_mentioned_reads_what_touches_it_alone(store: Store) -> None:
     with store.write() as tx:
         rows = mint(tx, *(f"name {at}" for at in range(400)))
         pairs = zip(rows[::2], rows[1::2], strict=True)
         tx.suggestions.replace_all(Asked.of((x, y, "r", 0.5) for x, y in pairs).columns())
         mention(tx, rows[0], 1)
         roots = [rows[0]]
-        assert tx._sql.ids(suggestions_module._MARKED) == roots
+        assert sql_of(tx).ids(suggestions_module._MARKED) == roots
         suggestions: Any = tx.suggestions
         assert [at[2:4] for at in suggestions._around(roots)] == [(rows[0], rows[1])]
 
@@ -255,7 +256,7 @@ def test_a_pass_over_a_few_new_names_reads_no_table_whole() -> None:
         assert graph.resolve().full
         told(graph, "y", mentions=["Gamma deltas", "gamma-delta", "Alpha beta 7"])
         store: Any = graph._store
-        [connection] = store._idle
+        [connection] = idle_of(store)
         statements: list[str] = []
         connection.set_trace_callback(statements.append)
         report = graph.resolve()

@@ -9,7 +9,7 @@ from enfold.errors import Invalid, Unavailable
 from enfold.ports import Store
 from enfold.store.sqlite import SqliteStore
 
-__all__ = ["SqliteStore", "open_store"]
+__all__ = ["Store", "open_store"]
 
 
 def _utc_now() -> datetime:

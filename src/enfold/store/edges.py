@@ -94,7 +94,8 @@ class Edges:
         # thousands of mentions be, in the order of the index.
         return self._sql.all(
             """SELECT y.id, y.source, near.spelling, substr(y.content,
-                max(1, instr(y.content, near.spelling) - :around),
+                CASE WHEN instr(y.content, near.spelling) > :around
+                    THEN instr(y.content, near.spelling) - :around ELSE 1 END,
                 2 * :around + length(near.spelling))
             FROM (SELECT memory_id, min(spelling) AS spelling
                 FROM (SELECT m.memory_id, m.spelling FROM entity a CROSS JOIN mention m

@@ -141,15 +141,17 @@ class Suggestions:
         self._unsettle([*ids, *(left for left, *_ in added)])
 
     def _add(self, asked: Iterable[AskedPair]) -> None:
+        best: dict[tuple[int, int], tuple[str, float]] = {}
+        for left, right, rule, score in asked:
+            pair = (min(left, right), max(left, right))
+            if pair not in best or score > best[pair][1]:
+                best[pair] = (rule, score)
         self._sql.run_many(
             """INSERT INTO suggestion (left_id, right_id, rule, score) VALUES (?, ?, ?, ?)
             ON CONFLICT (left_id, right_id) DO UPDATE
             SET rule = excluded.rule, score = excluded.score
             WHERE excluded.score > suggestion.score""",
-            (
-                (left, right, rule, score) if left < right else (right, left, rule, score)
-                for left, right, rule, score in asked
-            ),
+            ((*pair, *said) for pair, said in best.items()),
         )
 
     def count(self) -> int:

@@ -5,8 +5,8 @@
 
 
 -- What SQLite has and the statements use.
-CREATE FUNCTION instr(text, text) RETURNS bigint LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT CAST(strpos($1, $2) AS bigint) $$;
+CREATE FUNCTION instr(text, text) RETURNS int LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT strpos($1, $2) $$;
 CREATE FUNCTION json_extract(text, text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
     SELECT jsonb_path_query_first(CAST($1 AS jsonb), CAST($2 AS jsonpath)) #>> '{}' $$;
 
