@@ -36,6 +36,7 @@ POSIX = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX system")
 CALLS: dict[str, list[str]] = {
     "scan": [str(EXAMPLE)],
     "explain": ["GPT-4", "GPT-4o"],
+    "pairs": [str(EXAMPLE), "found"],
     "evaluate": ["pairs.tsv"],
     "resolve": [],
     "conflicts": [],
@@ -66,6 +67,7 @@ CALLS: dict[str, list[str]] = {
     "summary": [],
     "check": [],
     "backup": ["copy.db"],
+    "copy": ["good.db", "copied.db"],
     "restore": ["good.db", "--yes"],
     "runs": [],
     "forget": ["1", "--yes"],

@@ -24,7 +24,7 @@ import enfold
 from enfold.errors import Error
 from enfold.graph import Graph
 from enfold.store import open_store
-from enfold.store.postgresql import memorywords
+from enfold.store.postgresql import memorywords, schema
 from enfold.store.postgresql import store as stores
 from enfold.store.postgresql.address import Address
 from enfold.store.postgresql.statements import translated
@@ -126,6 +126,30 @@ def test_a_newer_graph_is_refused(server: Server, url: str) -> None:
     with pytest.raises(enfold.Refused) as refused:
         open_store(url)
     assert refused.value.code == "newer_schema"
+
+
+def test_an_older_graph_is_brought_up_to_date_or_left_as_it_was(
+    server: Server, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened(url).close()
+    older = schema.VERSION
+    for script, version in (
+        ("CREATE TABLE later ();bad", older),
+        ("CREATE TABLE later ()", older + 1),
+    ):
+        monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS[:older], script])
+        for module in (schema, stores):
+            monkeypatch.setattr(module, "VERSION", older + 1)
+        if version == older:
+            with pytest.raises(Error):
+                opened(url)
+        else:
+            opened(url).close()
+        with psycopg.connect(server.url) as connection:
+            name = Address.of(url).schema
+            assert connection.execute(f"SELECT version FROM {name}.graph").fetchone() == (version,)
+            later = connection.execute(f"SELECT to_regclass('{name}.later')").fetchone()
+            assert (later != (None,)) == (version > older)
 
 
 def _open_once(url: str) -> None:

@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -803,6 +804,9 @@ def test_a_graph_of_an_older_schema_is_brought_up_to_date(
         open_store(path, read_only=True)
     assert refused.value.code == "read_only"
     store = open_store(path)
+    (kept,) = Path(f"{path}.backups").iterdir()
+    with closing(sqlite3.connect(kept)) as copy:
+        assert copy.execute("PRAGMA user_version").fetchone() == (VERSION,)
     with store.write() as tx:
         sql_of(tx).run("INSERT INTO later DEFAULT VALUES")
     store.restore(path + ".old")

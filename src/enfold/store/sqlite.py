@@ -167,7 +167,7 @@ class SqliteStore:
             raise
         return connection
 
-    def _settle_schema(self, connection: sqlite3.Connection) -> None:
+    def _settle_schema(self, connection: sqlite3.Connection, *, kept: bool = True) -> None:
         version = identify(connection, self.url)
         if version == VERSION:
             return
@@ -177,6 +177,8 @@ class SqliteStore:
                 f"{self.url} was written by an older enfold and has to be brought up to date, but "
                 "is opened for reading only. Open it once with write access.",
             )
+        if version and kept and self.url != MEMORY:
+            self.backup()  # as the older enfold left it, which can still open that
         migrate(connection, self.url)
         if self.url != MEMORY:
             _use_wal(connection)
@@ -274,7 +276,7 @@ class SqliteStore:
 
         # One page a step: what is to be replaced must be copied before the last.
         source.backup(connection, pages=1, progress=step)
-        self._settle_schema(connection)
+        self._settle_schema(connection, kept=False)  # of a backup, which is there already
         if self.url != MEMORY:
             _use_wal(connection)
         return kept[0] if kept else None
