@@ -97,6 +97,7 @@ class Server:
             [self._programs / program, *args],
             check=True,
             stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             **_as_nobody(self._socket),
         )
 
