@@ -94,9 +94,12 @@ def beside(url: str, names: int) -> dict[str, Any]:
         generate.write_jsonl(path, names)
         graph.import_files(path)
         spellings = [row.spelling for row in generate.generate(1_000)]
-        alone = _asked(
-            graph, spellings, lambda until=time.monotonic() + 10: time.monotonic() < until
-        )
+        until = time.monotonic() + SECONDS
+
+        def for_a_while() -> bool:
+            return time.monotonic() < until
+
+        alone = _asked(graph, spellings, for_a_while)
         begun = SPAWN.Event()
         process = SPAWN.Process(target=_settle, args=(url, begun))
         process.start()
