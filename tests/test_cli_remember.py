@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import enfold
+from enfold import remember
 from enfold.formats.texts import texts
 
 
@@ -61,6 +62,55 @@ def test_lines_from_a_pipe_are_taken_and_bad_ones_are_told(tmp_path: Path) -> No
     assert memories(tmp_path)[0].kind == "episode"
     again = document("remember", "-", here=tmp_path, given="\n".join(lines[:2]))
     assert (again["memories"], again["repeats"]) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        '"read": "false"',
+        '"read": 0',
+        '"mentions": 0',
+        '"mentions": ""',
+        '"mentions": false',
+        '"mentions": [{"name": "Ada", "type": 5}]',
+        '"facts": {}',
+        '"facts": [{"subject": "a", "predicate": "b", "object": "c", "confidence": true}]',
+        '"facts": [{"subject": "a", "predicate": "b", "object": "c", "confidence": 7}]',
+        '"title": true',
+        '"id": []',
+    ],
+)
+def test_a_key_of_the_wrong_type_is_told(tmp_path: Path, wrong: str) -> None:
+    file = tmp_path / "m.jsonl"
+    file.write_text(f'{{"content": "a", {wrong}}}\n{{"content": "b", "read": null}}\n')
+    bad, good = texts(file, enfold.Text("", kind=""))
+    assert isinstance(bad, enfold.SetAside)
+    assert bad.line == 1
+    assert isinstance(good, enfold.Text)
+
+
+@pytest.mark.parametrize(
+    "held", [b"\x89PNG\r\n", b"PAR1....", b"a\0b\0c", b"\x1f\x8b\x08", b"PK\x03\x04."]
+)
+def test_what_is_no_text_is_told_with_what_is_taken_here(tmp_path: Path, held: bytes) -> None:
+    file = tmp_path / "a. b.md"
+    file.write_bytes(held)
+    with pytest.raises(enfold.Invalid) as caught:
+        list(texts(file, enfold.Text("", kind="")))
+    said = str(caught.value)
+    assert caught.value.code == "binary_file"
+    assert said.startswith("a. b.md ")
+    assert ".jsonl" in said
+    assert not any(word in said for word in ("GraphML", "CSV", "MCP"))
+
+
+def test_texts_of_a_call_that_was_cut_off_are_read_by_the_next(tmp_path: Path) -> None:
+    with enfold.open(tmp_path / "enfold.db") as graph, graph._store.write() as tx:
+        remember.store(tx, [enfold.Text("Ada Lovelace wrote to Charles Babbage.")])
+    done = run("remember", "Ada Lovelace wrote to Charles Babbage.", here=tmp_path)
+    assert "It waited to be read: 2 mentions" in done.stdout
+    again = document("remember", "Ada Lovelace wrote to Charles Babbage.", here=tmp_path)
+    assert (again["repeats"], again["mentions"]) == (1, 0)
 
 
 def test_prose_from_a_pipe_is_one_text(tmp_path: Path) -> None:

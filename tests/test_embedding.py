@@ -348,6 +348,8 @@ NONSENSE: Final[dict[str, Any]] = {
     "too many": {"data": [{"index": n, "embedding": [1.0]} for n in (0, 1, 2)]},
     "one place twice": {"data": [{"index": 0, "embedding": [1.0]}] * 2},
     "deep": b"[" * 100_000,
+    "no length that is one": {"data": [{"index": n, "embedding": [1e300]} for n in (0, 1)]},
+    "no number of a float": {"data": [{"index": n, "embedding": [10**400]} for n in (0, 1)]},
 }
 
 

@@ -48,6 +48,10 @@ def facts(text: str, *known: str) -> set[tuple[str, str, str]]:
     [
         ("Ada moved the ingest worker to Postgres 15.", ["Ada", "Postgres 15"]),
         ("we run Claude Opus 4.8 and gpt-4o-mini here", ["Claude Opus 4.8", "gpt-4o-mini"]),
+        ("it is `GPT-4.1` and `GPT-4`", ["GPT-4.1", "GPT-4"]),
+        ("in `C#`, `C++`, `F#` and `.NET`", ["C#", "C++", "F#", ".NET"]),
+        ("set `API_KEY` and `HTTP`, not `X`", []),
+        ("the `foo\u200bbar_baz` and `load\u200b_data()` and `Open\u200bAI API` fail", []),
         ("it renders with `TemplateEngine` from `jinja2`", ["TemplateEngine", "jinja2"]),
         (
             "the userId and user_name of the billing-service",

@@ -88,6 +88,16 @@ def test_evidence_the_graph_does_not_have_counts_as_missing_and_is_told() -> Non
     assert found.asked[0].evidence[1] == gate.Evidence("gone", None, None)
 
 
+def test_a_memory_that_is_named_several_times_counts_once() -> None:
+    said = ("m-1", "1", "id:1", "2", "no", "no")
+    known: gate.Known = {(None, one): 2 if one == "2" else 1 for one in said if one != "no"}
+    found = rate([Question("a", said)], answers(a=[1, 3]), known, depths=(1,))
+    assert found.figures == {"recall@1": 1 / 3, "mrr": 1.0}
+    assert (found.evidence, found.unknown) == (3, 1)
+    assert [one.id for one in found.asked[0].evidence] == ["m-1", "2", "no"]
+    assert found.asked[0].missing == ("2", "no")
+
+
 def test_a_question_without_evidence_is_left_out() -> None:
     found = rated(("a", ("1",)), ("b", ()), a=[1])
     assert (found.questions, found.left_out) == (1, 1)

@@ -17,14 +17,15 @@ from enfold.errors import Conflict, Refused, Unavailable
 from enfold.model import DecidedBy
 from enfold.names import Name
 from enfold.ports import EVERY, NewMemory, Reader
-from enfold.store import SqliteStore, codes, open_store
+from enfold.store import Store, codes, open_store
 from enfold.store.codes import Table, codes_of, words_of
 from enfold.store.vectors import REACH
 from tests.embedders import FakeEmbedder
+from tests.inside import sql_of
 
 
 @pytest.fixture(params=["memory", "file"])
-def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SqliteStore]:
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
     store = open_store(":memory:" if request.param == "memory" else str(tmp_path / "g.db"))
     yield store
     store.close()
@@ -40,17 +41,17 @@ def embedder() -> FakeEmbedder:
     return FakeEmbedder()
 
 
-def remember(store: SqliteStore, *texts: str, **kwargs: Any) -> list[int]:
+def remember(store: Store, *texts: str, **kwargs: Any) -> list[int]:
     with store.write() as tx:
         return tx.memories.add_many([NewMemory(text, **kwargs) for text in texts])
 
 
-def mint(store: SqliteStore, *spellings: str) -> list[int]:
+def mint(store: Store, *spellings: str) -> list[int]:
     with store.write() as tx:
         return [lookup.mint(tx, Name.of(spelling))[0].id for spelling in spellings]
 
 
-def near(store: SqliteStore, embedder: FakeEmbedder, text: str, limit: int = 10) -> list[int]:
+def near(store: Store, embedder: FakeEmbedder, text: str, limit: int = 10) -> list[int]:
     (vector,) = embedder.embed([text])
     with store.read() as tx:
         space = tx.vectors.space(embedder.model)
@@ -59,7 +60,7 @@ def near(store: SqliteStore, embedder: FakeEmbedder, text: str, limit: int = 10)
     return [memory for memory, cosine in found if cosine > 0]
 
 
-def placed(store: SqliteStore, embedder: FakeEmbedder, ids: Sequence[int]) -> set[int]:
+def placed(store: Store, embedder: FakeEmbedder, ids: Sequence[int]) -> set[int]:
     with store.read() as tx:
         space = tx.vectors.space(embedder.model)
         return set() if space is None else set(tx.vectors.of(space, "memory", ids))
@@ -68,7 +69,7 @@ def placed(store: SqliteStore, embedder: FakeEmbedder, ids: Sequence[int]) -> se
 # ---- place ---------------------------------------------------------------------------------------
 
 
-def test_what_was_written_is_placed_and_found(store: SqliteStore, embedder: FakeEmbedder) -> None:
+def test_what_was_written_is_placed_and_found(store: Store, embedder: FakeEmbedder) -> None:
     kettle, tea = remember(store, "The kettle whistles.", "Tea at five.")
     names = mint(store, "Blue Train", "Teapot")
     done = indexing.place(store, embedder, memories=[kettle, tea], names=names)
@@ -82,7 +83,7 @@ def test_what_was_written_is_placed_and_found(store: SqliteStore, embedder: Fake
         assert found[0][1] == pytest.approx(2**-0.5, abs=1e-3)
 
 
-def test_nothing_is_placed_twice_in_one_space(store: SqliteStore, embedder: FakeEmbedder) -> None:
+def test_nothing_is_placed_twice_in_one_space(store: Store, embedder: FakeEmbedder) -> None:
     ids = remember(store, "The kettle whistles.", "Tea at five.")
     indexing.place(store, embedder, memories=ids)
     assert indexing.place(store, embedder, memories=ids).memories == 0
@@ -91,7 +92,7 @@ def test_nothing_is_placed_twice_in_one_space(store: SqliteStore, embedder: Fake
 
 
 def test_an_embedder_out_of_reach_leaves_a_note_and_index_places_later(
-    store: SqliteStore, embedder: FakeEmbedder
+    store: Store, embedder: FakeEmbedder
 ) -> None:
     embedder.fails_on = "kettle"
     ids = remember(store, "The kettle whistles.")
@@ -105,7 +106,7 @@ def test_an_embedder_out_of_reach_leaves_a_note_and_index_places_later(
     assert near(store, embedder, "kettle") == ids
 
 
-def test_what_is_gone_or_unknown_is_left_out(store: SqliteStore, embedder: FakeEmbedder) -> None:
+def test_what_is_gone_or_unknown_is_left_out(store: Store, embedder: FakeEmbedder) -> None:
     ids = remember(store, "The kettle whistles.", "Tea at five.")
 
     class Forgetful(FakeEmbedder):
@@ -120,7 +121,7 @@ def test_what_is_gone_or_unknown_is_left_out(store: SqliteStore, embedder: FakeE
 
 
 def test_a_space_begins_with_the_first_embedder_and_refuses_another(
-    store: SqliteStore, embedder: FakeEmbedder
+    store: Store, embedder: FakeEmbedder
 ) -> None:
     ids = remember(store, "The kettle whistles.")
     indexing.check(store, FakeEmbedder(model="any"))
@@ -140,7 +141,7 @@ def test_a_space_begins_with_the_first_embedder_and_refuses_another(
 
 
 def test_vectors_of_another_length_are_refused_and_cost_no_text_that_is_stored(
-    store: SqliteStore, embedder: FakeEmbedder
+    store: Store, embedder: FakeEmbedder
 ) -> None:
     indexing.place(store, embedder, memories=remember(store, "The kettle whistles."))
     ids, other = remember(store, "Tea at five."), FakeEmbedder(dimensions=64)
@@ -161,6 +162,7 @@ def broken(how: str) -> Any:
         "inf": row * np.inf,
         "zeros": row * 0,
         "long": row * 7,
+        "longest": [[1e300, 0.0]],
         "none": None,
         "few": row[:0],
         "many": np.vstack([row, row]),
@@ -173,10 +175,23 @@ def broken(how: str) -> Any:
 
 @pytest.mark.parametrize(
     "how",
-    ["nan", "inf", "zeros", "long", "none", "few", "many", "flat", "ragged", "words", "raises"],
+    [
+        "nan",
+        "inf",
+        "zeros",
+        "long",
+        "longest",
+        "none",
+        "few",
+        "many",
+        "flat",
+        "ragged",
+        "words",
+        "raises",
+    ],
 )
 def test_an_embedder_that_gives_nonsense_or_fails_is_out_of_reach(
-    store: SqliteStore, embedder: FakeEmbedder, how: str
+    store: Store, embedder: FakeEmbedder, how: str
 ) -> None:
     class Broken(FakeEmbedder):
         def embed(self, texts: Sequence[str]) -> NDArray[float32]:
@@ -229,7 +244,7 @@ def test_a_text_that_got_the_id_of_another_meanwhile_does_not_get_its_place(
 
 
 def test_index_places_every_memory_and_every_row_but_documents_found_by_passages(
-    store: SqliteStore, embedder: FakeEmbedder
+    store: Store, embedder: FakeEmbedder
 ) -> None:
     (document,) = remember(store, "A long text.", kind="document", searched=False)
     passages = remember(store, "A long", "text.", kind="document", document_id=document)
@@ -262,7 +277,7 @@ def test_index_places_every_memory_and_every_row_but_documents_found_by_passages
 
 
 def test_index_goes_on_where_it_was_interrupted(
-    store: SqliteStore, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
+    store: Store, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "BATCH", 10)
     ids = remember(store, *(f"kettle {number}" for number in range(35)))
@@ -279,9 +294,7 @@ def test_index_goes_on_where_it_was_interrupted(
     assert len(embedder.asked) == len(set(embedder.asked)) == 35
 
 
-def test_what_waits_below_others_is_found_and_counted(
-    store: SqliteStore, embedder: FakeEmbedder
-) -> None:
+def test_what_waits_below_others_is_found_and_counted(store: Store, embedder: FakeEmbedder) -> None:
     first, second, third = remember(store, "one", "two", "three")
     indexing.place(store, embedder, memories=[first, third])
     with store.read() as tx:
@@ -309,7 +322,7 @@ class Refusing(FakeEmbedder):
 
 
 def test_a_text_that_the_model_refuses_keeps_no_other_from_its_place(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "BATCH", 8)
     texts = [f"{'bad' if number in (0, 1, 13) else 'kettle'} {number}" for number in range(30)]
@@ -328,7 +341,7 @@ def test_a_text_that_the_model_refuses_keeps_no_other_from_its_place(
     assert f"refuses the text: memory {late[0]}." in (placed_now.note or "")
 
 
-def test_a_model_that_refuses_everything_is_asked_no_more(store: SqliteStore) -> None:
+def test_a_model_that_refuses_everything_is_asked_no_more(store: Store) -> None:
     class Never(Refusing):
         word = ""
         calls = 0
@@ -349,7 +362,7 @@ def test_a_model_that_refuses_everything_is_asked_no_more(store: SqliteStore) ->
 
 
 def test_reembed_changes_over_and_leaves_nothing_of_the_old_space(
-    store: SqliteStore, embedder: FakeEmbedder
+    store: Store, embedder: FakeEmbedder
 ) -> None:
     ids = remember(store, "The kettle whistles.", "Tea at five.")
     mint(store, "Teapot")
@@ -363,7 +376,7 @@ def test_reembed_changes_over_and_leaves_nothing_of_the_old_space(
     with store.read() as tx:
         assert [space.model for space in tx.vectors.spaces()] == ["other"]
         counts = [
-            tx._sql.value(f"SELECT count(*) FROM {table}")
+            sql_of(tx).value(f"SELECT count(*) FROM {table}")
             for table in ("memory_code", "memory_vector", "name_code", "name_vector")
         ]
     assert counts == [2, 2, 1, 1]
@@ -373,7 +386,7 @@ def test_reembed_changes_over_and_leaves_nothing_of_the_old_space(
 
 
 def test_the_old_space_serves_until_the_new_one_is_whole(
-    store: SqliteStore, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
+    store: Store, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "BATCH", 10)
     ids = remember(store, *(f"kettle {number}" for number in range(25)))
@@ -391,7 +404,7 @@ def test_the_old_space_serves_until_the_new_one_is_whole(
 
 
 def test_a_change_over_that_another_call_overtook_says_so(
-    store: SqliteStore, embedder: FakeEmbedder
+    store: Store, embedder: FakeEmbedder
 ) -> None:
     remember(store, "The kettle whistles.")
     indexing.index(store, embedder)
@@ -409,7 +422,7 @@ def test_a_change_over_that_another_call_overtook_says_so(
 
 
 def test_a_space_that_was_half_deleted_is_filled_anew(
-    store: SqliteStore, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
+    store: Store, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "DROPPED", 3)
     ids = remember(store, *(f"kettle {number}" for number in range(7)))
@@ -427,7 +440,7 @@ def test_a_space_that_was_half_deleted_is_filled_anew(
 
 
 def test_a_model_is_changed_over_to_another_size_of_itself(
-    store: SqliteStore, embedder: FakeEmbedder
+    store: Store, embedder: FakeEmbedder
 ) -> None:
     ids = remember(store, "The kettle whistles.")
     indexing.index(store, embedder)
@@ -439,7 +452,7 @@ def test_a_model_is_changed_over_to_another_size_of_itself(
 
 
 def test_old_vectors_are_deleted_in_parts(
-    store: SqliteStore, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
+    store: Store, embedder: FakeEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(indexing, "DROPPED", 3)
     remember(store, *(f"kettle {number}" for number in range(7)))
@@ -562,7 +575,7 @@ def test_what_is_seen_of_the_codes_does_not_change_when_more_come() -> None:
 
 
 def test_search_by_codes_finds_what_exact_search_finds(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random = np.random.default_rng(2)
     topics = random.standard_normal((20, 384))

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import gzip
 import json
 import subprocess
 import sys
 import threading
+import tracemalloc
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -243,6 +247,77 @@ def test_an_endpoint_that_speaks_another_protocol_has_no_answer(
     assert failed(endpoint.model()).code in ("model_nonsense", "model_unavailable")
 
 
+BLANKS = b" " * (1 << 20)
+WITHOUT = {"id": "1", "object": "chat.completion", "created": 1, "model": "tiny"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        json.dumps({**WITHOUT, "choices": []}).encode(),
+        json.dumps({**WITHOUT, "choices": None}).encode(),
+        json.dumps({**WITHOUT, "choices": [{}]}).encode(),
+        b"[" * 100_000,
+    ],
+)
+def test_an_answer_that_holds_nothing_is_nonsense_of_the_model_that_is_named(
+    endpoint: Endpoint, body: bytes
+) -> None:
+    endpoint.answer = lambda handler: send(handler, body)
+    error = failed(endpoint.model())
+    assert (error.code, "The model tiny" in str(error)) == ("model_nonsense", True)
+
+
+def fills(handler: BaseHTTPRequestHandler, *, packed: bool, over: threading.Event) -> None:
+    """Says blanks for ever, or until nobody reads them."""
+    pack = zlib.compressobj(wbits=31)
+    handler.send_response(200)
+    handler.send_header("Content-Type", "application/json")
+    if packed:
+        handler.send_header("Content-Encoding", "gzip")
+    handler.end_headers()
+    with contextlib.suppress(OSError):
+        while not over.is_set():
+            handler.wfile.write(pack.compress(BLANKS) if packed else BLANKS)
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_answer_without_end_is_given_up_before_it_fills_the_memory(
+    endpoint: Endpoint, packed: bool
+) -> None:
+    endpoint.answer = lambda handler: fills(handler, packed=packed, over=endpoint.over)
+    tracemalloc.start()
+    try:
+        error = failed(endpoint.model(retries=2))
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert (error.code, "4 MB" in str(error)) == ("model_nonsense", True)
+    assert most < 100_000_000
+    assert len(endpoint.seen) == 1
+
+
+def test_an_answer_that_is_too_long_is_not_parsed(endpoint: Endpoint) -> None:
+    endpoint.answer = says(json.dumps({"count": 2, "words": ["a"] * 2_000_000}))
+    assert "4 MB" in str(failed(endpoint.model()))
+
+
+def test_a_packed_answer_is_read(endpoint: Endpoint) -> None:
+    message = {"role": "assistant", "content": '{"count": 2}'}
+    choice = {"index": 0, "finish_reason": "stop", "message": message}
+    body = gzip.compress(json.dumps({**WITHOUT, "choices": [choice]}).encode())
+
+    def pack(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Encoding", "gzip")
+        handler.send_header("Content-Length", str(len(body)))
+        handler.end_headers()
+        handler.wfile.write(body)
+
+    endpoint.answer = pack
+    assert endpoint.model().ask("Count.", "a b", SCHEMA).value == {"count": 2}
+
+
 @pytest.mark.parametrize(
     ("status", "todo"),
     [
@@ -356,6 +431,7 @@ def test_a_model_without_its_libraries_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "pydantic_ai.models.openai", None)
+    monkeypatch.delitem(sys.modules, "enfold.models.bounded", raising=False)
     with pytest.raises(Error) as caught:
         language.at("http://127.0.0.1:9/v1", "tiny")
     assert caught.value.code == "needs_extra"

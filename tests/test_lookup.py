@@ -158,6 +158,9 @@ def test_what_is_sought_by_its_id_is_found_or_unknown() -> None:
         for absent in (0, -1, 99_999, 10**30, -(10**30), "id:99", "99", "1"):
             assert isinstance(graph.find(absent), Unknown)
             assert graph.find(absent).asked == str(absent)
+        assert isinstance(graph.find(10**5000), Unknown)
+        with pytest.raises(NotFound):
+            graph.entity(-(10**5000))
 
 
 @pytest.mark.parametrize("asked", [None, 1.0, True, b"ada", ["ada"]])
@@ -173,6 +176,8 @@ def test_what_is_neither_a_name_nor_an_id_is_refused(asked: Any) -> None:
             graph.delete,
             lambda one: graph.path(one, "Ada"),
             lambda one: graph.path("Ada", one),
+            lambda one: graph.explain(one, "Ada"),
+            lambda one: graph.explain("Ada", one),
         )
         for verb in verbs:
             with pytest.raises(Invalid) as caught:

@@ -152,6 +152,21 @@ def test_a_term_may_be_spelled_as_people_do(predicate: str) -> None:
     assert triples(found) == [("Ada", "works_on", "Bob")]
 
 
+@pytest.mark.parametrize("term", ["Data Set", "data-set", "data_set", "DATA  set"])
+def test_a_term_is_taken_back_however_the_graph_spells_it(term: str) -> None:
+    terms = [Term("type", term, "Rows."), Term("predicate", term, "It is of it.")]
+    for spelled in (term, "data set", "Data_Set"):
+        answer = said([("Ada", spelled), "Bob"], [("Ada", spelled, "Bob")])
+        found = read("Ada, Bob", answer, terms=terms)
+        assert found.names[0].type == term
+        assert triples(found) == [("Ada", term, "Bob")]
+
+
+def test_of_two_terms_spelled_alike_the_very_one_is_taken() -> None:
+    terms = [Term("type", "data_set", "Rows."), Term("type", "Data Set", "Others.")]
+    assert read("Ada", said([("Ada", "Data Set")]), terms=terms).names[0].type == "Data Set"
+
+
 def test_a_relation_may_join_names_the_graph_knows() -> None:
     answer = said(["Ada"], [("Ada", "uses", "postgres"), ("Ada", "uses", "Redis")])
     found = read("Ada runs Postgres beside Redis.", answer, known=["Postgres"])

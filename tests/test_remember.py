@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,9 @@ from hypothesis import strategies as st
 import enfold
 from enfold import Graph, Name, passages, remember
 from enfold.model import Extracted, NameInText, RelationInText, Remembered, Term, Text
+from tests.embedders import FakeEmbedder
+
+NAN = float("nan")
 
 
 class Reader:
@@ -254,6 +259,130 @@ def test_ten_thousand_names_in_one_text_are_linked(graph: Graph, reader: Reader)
     assert graph.check().clean
 
 
+@dataclass
+class Answers:
+    """An extractor that gives what it is told, by the text."""
+
+    said: dict[str, Any]
+    model: str = "answers"
+
+    def extract(self, texts: Sequence[str], *_: Any) -> list[Any]:
+        return [self.said.get(text, Extracted((NameInText("Ada"),))) for text in texts]
+
+
+WRONG_NAMES = [None, "Ada", NameInText(None), NameInText("Ada", 5), NameInText("Ada", None, NAN)]  # type: ignore[arg-type]
+WRONG_RELATIONS = [
+    ("Ada", "uses", "Bo"),
+    RelationInText("Ada", None, "Bo"),  # type: ignore[arg-type]
+    RelationInText(b"Ada", "uses", "Bo"),  # type: ignore[arg-type]
+    *(
+        RelationInText("Ada", "uses", "Bo", bad)  # type: ignore[arg-type]
+        for bad in (NAN, float("inf"), -0.1, 7.0, "hi", True, None, 10**400)
+    ),
+]
+WRONG: list[Any] = [
+    None,
+    "Ada",
+    Extracted(None),  # type: ignore[arg-type]
+    Extracted("Ada"),  # type: ignore[arg-type]
+    Extracted(failed=ValueError("half \ud800")),  # type: ignore[arg-type]
+    *(Extracted((NameInText("Bo"), one)) for one in WRONG_NAMES),  # type: ignore[arg-type]
+    *(Extracted((), (one,)) for one in WRONG_RELATIONS),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_in_what_an_extractor_says_of_one_text_costs_no_other(wrong: Any) -> None:
+    answers = Answers({"bad": wrong})
+    with enfold.open(":memory:", extractor=answers, embedder=None) as made:
+        done = list(made.remember_all(Text(text) for text in ("Ada sings.", "bad", "Ada dances.")))
+        assert [one.mentions for one in done] == [1, 0, 1]
+        assert "Stored, but not read" in (done[1].note or "")
+        assert (done[0].note, done[2].note) == (None, None)
+        left = made.index()
+        assert (left.read, left.unread) == (0, 1)
+        answers.said.clear()
+        assert made.index().read == 1
+
+
+@pytest.mark.parametrize("bad", [Text("x", mentions=(one,)) for one in WRONG_NAMES])  # type: ignore[arg-type]
+def test_a_name_of_the_callers_that_is_no_text_refuses_that_text_alone(
+    graph: Graph, bad: Text
+) -> None:
+    told: list[tuple[int, str]] = []
+    texts = [Text("a", mentions=(NameInText("Ada"),)), bad, Text("c")]
+    done = list(graph.remember_all(texts, refused=lambda at, why: told.append((at, why.code))))
+    assert (len(done), told) == (2, [(1, "bad_mention")])
+
+
+@pytest.mark.parametrize("bad", [Text("x", facts=(one,)) for one in WRONG_RELATIONS])  # type: ignore[arg-type]
+def test_a_relation_of_the_callers_without_a_confidence_refuses_that_text_alone(
+    graph: Graph, bad: Text
+) -> None:
+    told: list[tuple[int, str]] = []
+    done = list(
+        graph.remember_all([Text("a"), bad], refused=lambda at, why: told.append((at, why.code)))
+    )
+    assert (len(done), told) == (1, [(1, "bad_fact")])
+    with pytest.raises(enfold.Invalid):
+        list(graph.remember_all([bad]))
+
+
+def test_a_confidence_may_be_a_number_of_another_library(graph: Graph, reader: Reader) -> None:
+    sure = RelationInText("Ada", "uses", "Bo", numpy.float32(0.5))  # type: ignore[arg-type]
+    reader.said["x"] = Extracted((), (sure,))
+    assert graph.remember("x").facts == 1
+
+
+def test_half_a_surrogate_pair_in_a_relation_costs_no_text(graph: Graph, reader: Reader) -> None:
+    two(graph, "Li Wei")
+    reader.said["x"] = said(relations=[("Li Wei", "uses", "Bo\ud800")])
+    assert graph.remember("x").note is None
+    assert graph.check().clean
+
+
+# ---- cut off, and taken again ------------------------------------------------------------------
+
+
+def cut_off(graph: Graph, *texts: Text) -> None:
+    """As a call leaves them that is killed between storing and reading."""
+    with graph._store.write() as tx:
+        remember.store(tx, texts)
+
+
+@pytest.mark.parametrize("kind", ["fact", "document"])
+def test_a_repeat_that_was_never_read_is_read_and_placed_by_the_same_call(kind: str) -> None:
+    reader = Reader({"Ada sings.": said("Ada"), "Bo sings.": said("Bo")})
+    content = "# A\n\nAda sings.\n\n# B\n\nBo sings." if kind == "document" else "Ada sings."
+    text = Text(content, kind=kind, caller_id="1")
+    with enfold.open(":memory:", extractor=reader, embedder=FakeEmbedder()) as graph:
+        cut_off(graph, text)
+        (done, again) = graph.remember_all([text, text])
+        assert (done.repeat, again.repeat, done.passages) == (True, True, ())
+        names = 2 if kind == "document" else 1
+        assert (done.mentions, len(done.minted), again.mentions) == (names, names, 0)
+        assert (graph.summary().unread, graph.index().memories) == (0, 0)
+        assert next(graph.remember_all([text])).mentions == 0
+        assert graph.check().clean
+
+
+def test_a_repeat_that_the_caller_does_not_want_read_stays_unread(
+    graph: Graph, reader: Reader
+) -> None:
+    cut_off(graph, Text("Ada sings."))
+    assert graph.remember("Ada sings.", read=False).mentions == 0
+    assert (graph.summary().unread, reader.asked) == (1, [])
+
+
+def test_a_repeat_that_was_read_and_not_placed_is_placed(graph: Graph, reader: Reader) -> None:
+    embedder = FakeEmbedder(fails_on="sings")
+    with enfold.open(":memory:", extractor=reader, embedder=embedder) as made:
+        assert "not placed by meaning" in (made.remember("Ada sings.").note or "")
+        embedder.fails_on = None
+        assert made.remember("Ada sings.").note is None
+        assert made.index().memories == 0
+
+
 # ---- the rules speak at once --------------------------------------------------------------------
 
 
@@ -312,6 +441,29 @@ def test_so_many_new_names_that_a_pass_is_due_are_left_to_it(graph: Graph) -> No
     done = graph.remember("b", mentions=["claude-code"])
     assert done.merge_ids == ()
     assert graph.resolve().merged == 1
+
+
+def test_each_question_and_each_fold_between_names_of_one_text_is_told_once(graph: Graph) -> None:
+    asked = graph.remember("a", mentions=["Next", ".next"])
+    assert len(asked.conflict_ids) == 1
+    folded = graph.remember("b", mentions=["Claude Code", "claude-code", "CLAUDE_CODE"])
+    assert len(folded.merge_ids) == len(set(folded.merge_ids)) == 2
+
+
+@pytest.mark.parametrize("fails_on", ["Ada", "sings"])
+def test_a_note_says_what_was_not_placed_and_of_no_other_text(
+    reader: Reader, fails_on: str
+) -> None:
+    reader.said["One sings."] = said("Ada")
+    with enfold.open(":memory:", extractor=reader, embedder=FakeEmbedder(fails_on=fails_on)) as one:
+        first, other = one.remember_all([Text("One sings."), Text("No name.", mentions=())])
+        assert "enfold index" in (first.note or "")
+        if fails_on == "Ada":
+            assert "names that are new" in (first.note or "")
+            assert "not placed" not in (first.note or "")
+            assert other.note is None
+        else:
+            assert "Stored, but not placed by meaning" in (first.note or "")
 
 
 # ---- several entities of one name ---------------------------------------------------------------

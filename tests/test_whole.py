@@ -34,7 +34,7 @@ from enfold.graph import Graph
 from enfold.model import Answer, Found
 from enfold.names import Name
 from enfold.ports import NewMemory, NewUnlinked, NewUnlinkedFact
-from enfold.store import SqliteStore, open_store
+from enfold.store import Store, open_store
 from enfold.store.schema import MIGRATIONS
 from tests.test_oracle import Dice, Graphs
 from tests.test_round_trip import GRAPHS
@@ -43,17 +43,15 @@ from tests.told import told
 STORE: Final = Path(enfold.__file__).parent / "store"
 
 
-def out(store: SqliteStore, *, sealed: bool = True) -> str:
+def out(store: Store, *, sealed: bool = True) -> str:
     """All of a graph, as its file is written."""
     with store.read() as tx:
         rows = copying.rows(tx, sealed=sealed)
         return "".join(whole.lines(rows, schema=tx.rows.schema, sealed=sealed))
 
 
-def of(graph: Graph) -> SqliteStore:
-    store = graph._store
-    assert isinstance(store, SqliteStore)
-    return store
+def of(graph: Graph) -> Store:
+    return graph._store
 
 
 def taken(text: str, folder: Path, into: Graph) -> None:
@@ -143,7 +141,7 @@ def test_what_is_suggested_comes_after_what_the_triggers_mark() -> None:
 # ---- any graph ----------------------------------------------------------------------------------
 
 
-def copied(store: SqliteStore) -> SqliteStore:
+def copied(store: Store) -> Store:
     """The same graph, by way of a file."""
     text = out(store)
     made = open_store(":memory:", clock=lambda: datetime(2026, 1, 1, tzinfo=UTC))
@@ -554,6 +552,49 @@ def test_a_file_altered_anywhere_is_refused(
         assert refused(altered, folder).code in CODES
 
 
+def test_a_blank_in_the_last_line_is_an_alteration(small: str, tmp_path: Path) -> None:
+    assert refused(small[:-2] + " }\n", tmp_path).code == "damaged_copy"
+
+
+@pytest.mark.parametrize("bad", [float("inf"), float("-inf")])
+def test_a_graph_that_no_import_would_take_is_not_written(bad: float, tmp_path: Path) -> None:
+    with enfold.open(":memory:") as made:
+        fill_small(made)
+        with of(made).write() as tx:
+            assert tx.edges.fact(1, 2, "admires", 1, confidence=bad)
+        with pytest.raises(Invalid, match=r"fact .* confidence can't be"):
+            list(made.export("enfold"))
+        with pytest.raises(Invalid) as caught:
+            made.export_to(tmp_path / "out.jsonl", "enfold")
+        assert caught.value.code == "unsound_graph"
+        assert list(tmp_path.iterdir()) == []
+
+
+DOCTYPE: Final = (
+    '<?xml version="1.0"?>\n<!DOCTYPE graphml [<!ENTITY a "b">]>\n<graphml>\n</graphml>\n'
+)
+QUESTIONS: Final = "card,left,right,answer\n1,Ada,ada,same\n"
+
+
+@pytest.mark.parametrize("name", ["cut.jsonl", "bad.graphml", "questions.csv"])
+def test_a_refused_import_leaves_no_new_graph_behind(name: str, small: str, tmp_path: Path) -> None:
+    bad = tmp_path / name
+    given = {"cut.jsonl": small[:-20], "bad.graphml": DOCTYPE, "questions.csv": QUESTIONS}
+    bad.write_text(given[name])
+    new = tmp_path / "new.db"
+    done = CliRunner().invoke(app, ["import", str(bad), "--db", str(new)])
+    assert done.exit_code == 5, done.output
+    assert list(tmp_path.iterdir()) == [bad]
+
+
+def test_a_refused_import_leaves_a_graph_that_was_there(small: str, tmp_path: Path) -> None:
+    bad, there = tmp_path / "cut.jsonl", tmp_path / "there.db"
+    bad.write_text(small[:-20])
+    enfold.open(there).close()
+    assert CliRunner().invoke(app, ["import", str(bad), "--db", str(there)]).exit_code == 5
+    assert there.exists()
+
+
 CODES: Final = {"damaged_copy", "unsound_copy", "newer_format", "bad_text"}
 
 
@@ -590,7 +631,8 @@ def signed(lines: list[str]) -> str:
         for table in re.findall(r'^\["(\w+)"', line):
             counts[table] = counts.get(table, 0) + 1
     digest = blake2b(body.encode("utf-8", "surrogatepass"), digest_size=32).hexdigest()
-    return body + json.dumps({"rows": counts, "blake2b": digest}) + "\n"
+    last = {"rows": counts, "blake2b": digest}
+    return body + json.dumps(last, separators=(",", ":")) + "\n"
 
 
 def with_value(text: str, table: str, row: int, column: str, value: object) -> str:
@@ -680,6 +722,14 @@ def test_a_signed_file_with_a_value_that_can_not_be_is_refused(
     change: tuple[str, int, str, object], small: str, tmp_path: Path
 ) -> None:
     assert refused(with_value(small, *change), tmp_path).code in CODES
+
+
+@pytest.mark.parametrize("table", [name for name in BY_NAME if name != "set_aside"])
+def test_a_signed_file_with_a_row_twice_is_refused(table: str, full: Graph, tmp_path: Path) -> None:
+    lines = out(of(full)).split("\n")[:-2]
+    at = max(place for place, line in enumerate(lines) if line.startswith(f'["{table}",'))
+    error = refused(signed([*lines[:at], lines[at], *lines[at:]]), tmp_path)
+    assert error.code == "unsound_copy"
 
 
 def test_folds_in_a_circle_are_refused(small: str, tmp_path: Path) -> None:

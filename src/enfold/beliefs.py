@@ -277,7 +277,8 @@ def weigh(model: Model, memory: Memory, neighbours: Neighbours) -> list[Belief]:
 
 
 def judged(answer: Mapping[str, Any], memory: Memory, neighbours: Neighbours) -> list[Belief]:
-    """What of an answer is a judgement on one of the neighbours: the first on each."""
+    """What of an answer is a judgement on one of the neighbours. Where it says several things of
+    one, the most careful of them: a memory is silenced by what is said of it with one voice."""
     found: dict[int, Belief] = {}
     for said in answer["judgements"]:
         number, judgement = said["number"], str(said["judgement"]).strip().casefold()
@@ -285,8 +286,17 @@ def judged(answer: Mapping[str, Any], memory: Memory, neighbours: Neighbours) ->
             continue
         other, score = neighbours[number - 1]
         reason = clean(said["reason"])[:REASON] or f"The two are {judgement}."
-        found.setdefault(number, Belief(memory, other, Judgement(judgement), score, reason))
+        belief = Belief(memory, other, Judgement(judgement), score, reason)
+        if number not in found or _care(belief) > _care(found[number]):
+            found[number] = belief
     return list(found.values())
+
+
+def _care(belief: Belief) -> int:
+    """How careful it is to believe this: the more, the less is done unasked."""
+    return (Judgement.IDENTICAL, Judgement.COMPLEMENTARY, Judgement.CONTRADICTORY).index(
+        belief.judgement
+    )
 
 
 # ---- acting on it -------------------------------------------------------------------------------
@@ -434,11 +444,11 @@ def _merge(tx: Tx, question: MemoryQuestion, content: str | None) -> int:
 
 def reopen(tx: Tx, question: MemoryQuestion, *, actor: str | None = None) -> MemoryQuestion:
     """Take an answer back: the memories are as they were before it, and a text that it made is
-    gone.
+    gone, with the questions about it that are open or were answered ``keep_both``.
 
     Raises:
-        Refused: ``not_answered``; ``replaced_since``: what holds by the answer was replaced, or
-            asked about, since.
+        Refused: ``not_answered``; ``replaced_since``: what holds by the answer was replaced since,
+            or another memory rests on the text that it made. What to take back first is named.
     """
     if question.answer is None:
         raise Refused("not_answered", f"Question {question.id} has no answer to take back.")
@@ -459,19 +469,27 @@ def _unmerge(tx: Tx, question: MemoryQuestion) -> None:
     made = None if question.made_id is None else tx.memories.get(question.made_id)
     if made is not None:
         _must_hold(tx, question, made)
-        since = tx.questions.about([made.id])
-        if since:
-            raise Refused(
-                "replaced_since",
-                f"Memory {made.id}, which the answer to question {question.id} made, is asked "
-                f"about in question {since[0].id}, and would go with it. Forget it if you will.",
-                memory_id=made.id,
-                conflict_id=since[0].id,
-            )
+        _must_carry_none(tx, question, made)
         tx.memories.delete(made.id)
     for one in (question.candidate, question.queued):
         tx.memories.set_status(one.id, "active")
     _unfollow(tx, question)
+
+
+def _must_carry_none(tx: Tx, question: MemoryQuestion, made: Memory) -> None:
+    """No other memory was replaced by an answer that would go with the text that another made."""
+    for since in tx.questions.about([made.id]):
+        if since.answer not in _REPLACING:
+            continue
+        other = since.candidate if since.queued.id == made.id else since.queued
+        raise Refused(
+            "replaced_since",
+            f"Memory {made.id}, which the answer to question {question.id} made, holds in place of "
+            f"memory {other.id}, too, by the answer to question {since.id}. Take that back first "
+            f"(enfold reopen {since.id}).",
+            memory_id=made.id,
+            conflict_id=since.id,
+        )
 
 
 def _must_hold(tx: Tx, question: MemoryQuestion, holder: Memory) -> None:
@@ -482,9 +500,15 @@ def _must_hold(tx: Tx, question: MemoryQuestion, holder: Memory) -> None:
         return
     by = _replaced(now, tx.memories.versions(now.id), tx.questions.about([holder.id]))
     if by.question_id is None:
-        rest = f"as memory {by.replaced_by} came as a later version of it. Forget that first."
+        rest = (
+            f"as memory {by.replaced_by} came as a later version of it. Forget that first (enfold "
+            f"forget {by.replaced_by})."
+        )
     else:
-        rest = f"by the answer to question {by.question_id}. Take that back first."
+        rest = (
+            f"by the answer to question {by.question_id}. Take that back first (enfold reopen "
+            f"{by.question_id})."
+        )
     raise Refused(
         "replaced_since",
         f"Memory {holder.id}, which holds by the answer to question {question.id}, was replaced "
@@ -539,7 +563,8 @@ def _is_followed_without(tx: Tx, other: Memory, memory: Memory) -> bool:
 
 def let_go(tx: Tx, memory_id: int) -> None:
     """Delete a memory, with its passages. What follows it follows the one before it, which is not
-    lost from the versions. Where it held, the one before it holds again, as before it came."""
+    lost from the versions. Where nothing is in that one's place any more, it holds again, as before
+    this one came."""
     memory = tx.memories.get(memory_id)
     if memory is None:
         return
@@ -548,7 +573,7 @@ def let_go(tx: Tx, memory_id: int) -> None:
             tx.memories.follow(one.id, memory.follows_id)
     tx.memories.delete(memory_id)
     before = None if memory.follows_id is None else tx.memories.get(memory.follows_id)
-    if memory.status == "active" and before is not None and _is_left(tx, before):
+    if before is not None and _is_left(tx, before):
         _bring_back(tx, before, memory.caller_id)
 
 

@@ -20,6 +20,10 @@ class Error(Exception):
         self.code = code
         self.details = details
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Errors travel from the processes that work to the one that asked."""
+        return _again, (type(self), self.code, str(self), self.details)
+
 
 class NotFound(Error):
     """No such row, or no entity known by that name; a miss means unknown, never absent."""
@@ -39,3 +43,7 @@ class Conflict(Error):
 
 class Unavailable(Error):
     """The store can't serve the call now (locked, read-only, full, not reachable)."""
+
+
+def _again(kind: type[Error], code: str, message: str, details: dict[str, object]) -> Error:
+    return kind(code, message, **details)

@@ -8,7 +8,7 @@ an answer, so two runs over one graph agree to the last figure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain
@@ -60,7 +60,7 @@ class Evidence:
     """One memory that holds the answer.
 
     Attributes:
-        id: as the question names it.
+        id: as the question names it first.
         memory_id: None where the graph has no such memory.
         rank: its place among the results, 1 the first; None where it is not among them. That of a
             document is the place of its first passage.
@@ -104,8 +104,8 @@ class Gated:
 
     Attributes:
         questions: those with evidence, over which all figures are means. left_out: those without.
-        evidence: how many memories they name. unknown: how many of these the graph does not have;
-            they count as not found.
+        evidence: how many memories they name, each once a question. unknown: how many of these the
+            graph does not have; they count as not found.
         figures: ``recall@K``, the share of a question's evidence among its first K results; and
             ``mrr``, 1 divided by the rank of its first evidence, or 0 where none was found.
         digest: of every result in its order. Two runs with one digest returned the same memories in
@@ -191,10 +191,9 @@ def _ask(question: Question, recall: Recall, known: Known, most: int) -> Asked:
         places.setdefault(memory.id, place)
         if memory.document_id is not None:
             places.setdefault(memory.document_id, place)
-    ids = [known.get((question.agent, one)) for one in question.evidence]
     evidence = tuple(
-        Evidence(one, id, None if id is None else places.get(id))
-        for one, id in zip(question.evidence, ids, strict=True)
+        Evidence(said, id, None if id is None else places.get(id))
+        for said, id in _each_once(question, known)
     )
     ranks = [one.rank for one in evidence if one.rank is not None]
     return Asked(
@@ -205,6 +204,17 @@ def _ask(question: Question, recall: Recall, known: Known, most: int) -> Asked:
         evidence=evidence,
         results=tuple(memory.id for memory in results),
     )
+
+
+def _each_once(question: Question, known: Known) -> Iterator[tuple[str, int | None]]:
+    """(how it is named, its id) of each memory that a question names, however often and by whatever
+    ids: a share of memories counts none of them twice."""
+    seen: set[int | str] = set()
+    for said in question.evidence:
+        id = known.get((question.agent, said))
+        if (one := said if id is None else id) not in seen:
+            seen.add(one)
+            yield said, id
 
 
 def _mean(shares: Sequence[float]) -> float:

@@ -7,8 +7,8 @@ placed twice in one space.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from enfold.errors import Conflict, Error, Refused, Unavailable
@@ -64,6 +64,31 @@ def check(store: Store, embedder: Embedder) -> None:
         tx.vectors.space(embedder.model)
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What got no place, by id, each with why."""
+
+    memories: Mapping[int, str]
+    names: Mapping[int, str]
+
+    def note(self, memories: Iterable[int], names: Iterable[int]) -> str | None:
+        """What is to be said of a text with these memories and new names; None where all of them
+        are placed."""
+        if why := next((self.memories[one] for one in memories if one in self.memories), None):
+            return f"Stored, but not placed by meaning: {why}"
+        if why := next((self.names[one] for one in names if one in self.names), None):
+            return f"Placed by meaning, but for names that are new: {why}"
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedSome:
+    """How many got their place, and what did not."""
+
+    done: Indexed
+    left: Left
+
+
 def place(
     store: Store,
     embedder: Embedder,
@@ -72,26 +97,60 @@ def place(
     names: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> Indexed:
+    """As ``place_some``; the note says what was left for later."""
+    some = place_some(store, embedder, memories=memories, names=names, progress=progress)
+    return some.done
+
+
+def place_some(
+    store: Store,
+    embedder: Embedder,
+    *,
+    memories: Sequence[int] = (),
+    names: Sequence[int] = (),
+    progress: Progress | None = None,
+) -> PlacedSome:
     """Place what has just been written: those of the memories and rows that have no vector yet.
 
     What is written is written: an embedder that can't be reached, has other dimensions, or whose
-    space is changed for another meanwhile, leaves them for ``index``; the note says so.
+    space is changed for another meanwhile, leaves them for ``index``.
 
     Raises:
         Refused: ``other_embedder``, before anything is placed.
     """
     done: dict[Placed, int] = {"memory": 0, "name": 0}
+    ids: dict[Placed, Sequence[int]] = {"memory": memories, "name": names}
     refused = _none_refused()
     check(store, embedder)
+    space = why = None
     try:
         space = _serving(store, embedder)
-        for what, ids in zip(_BOTH, (memories, names), strict=True):
-            for count in _fill(store, embedder, space, what, refused[what], progress, ids=ids):
+        for what in _BOTH:
+            left = refused[what]
+            for count in _fill(store, embedder, space, what, left, progress, ids=ids[what]):
                 done[what] += count
     except (Unavailable, Refused, Conflict) as error:
-        note = f"Stored, but not placed by meaning: {error} “enfold index” places it later."
-        return Indexed(embedder.model, done["memory"], done["name"], note=note)
-    return Indexed(embedder.model, done["memory"], done["name"], note=_refusals(refused))
+        why = f"{error} “enfold index” places it later."
+    reasons = {what: {one: str(said) for one, said in refused[what].items()} for what in _BOTH}
+    if why is not None:
+        for what, some in _unplaced(store, space, ids).items():
+            reasons[what] = dict.fromkeys(some, why) | reasons[what]
+    both = Left(reasons["memory"], reasons["name"])
+    note = _refusals(refused) if why is None else both.note(memories, names)
+    return PlacedSome(Indexed(embedder.model, done["memory"], done["name"], note=note), both)
+
+
+def _unplaced(
+    store: Store, space: Space | None, ids: Mapping[Placed, Sequence[int]]
+) -> Mapping[Placed, Iterable[int]]:
+    """Those that have no vector in a space; without one, which none could be made, all."""
+    if space is None:
+        return ids
+    with store.read() as tx:
+        return {
+            what: [one for one, _ in tx.vectors.waiting(space, what, ids=some, limit=len(some))]
+            for what, some in ids.items()
+        }
 
 
 def near(tx: Tx, memory: Memory, *, limit: int = NEAR) -> list[tuple[Memory, float]] | None:
@@ -244,7 +303,8 @@ def _embedded(embedder: Embedder, texts: Sequence[str]) -> NDArray[float32]:
     import numpy
 
     try:
-        vectors = numpy.asarray(embedder.embed(texts), numpy.float32)
+        with numpy.errstate(all="ignore"):  # 1e300 is none that float32 can hold
+            vectors = numpy.asarray(embedder.embed(texts), numpy.float32)
     except Error:
         raise
     except Exception as error:

@@ -11,14 +11,17 @@ that made a name one can be reverted, in any order.
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, partial
+from numbers import Real
 from typing import Final
 
 from enfold import lookup, names
 from enfold.errors import Invalid
-from enfold.model import Extracted, Memory, NameInText
+from enfold.model import Extracted, Memory, NameInText, RelationInText
 from enfold.names import Name
 from enfold.ports import (
     NewFact,
@@ -52,6 +55,68 @@ class Linked:
     unlinked: list[str] = field(default_factory=list)
     asked: list[int] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
+
+
+def sound(found: Extracted) -> Extracted:
+    """What somebody says a text holds, looked at before any of it is written. A spelling that can
+    be no name, such as a blank one, is for ``link`` to leave out.
+
+    Raises:
+        Invalid: ``bad_mention``, ``bad_fact``: what is no text where one belongs, or a confidence
+            that is no number from 0 to 1.
+    """
+    return Extracted(
+        tuple(_sound_name(one) for one in _each(found.names, "bad_mention", "names")),
+        tuple(_sound_relation(one) for one in _each(found.relations, "bad_fact", "relations")),
+        found.failed,
+    )
+
+
+def _each(listed: object, code: str, what: str) -> Iterable[object]:
+    if not isinstance(listed, Iterable) or isinstance(listed, str | bytes):
+        raise Invalid(code, f"{_short(listed)} is no list of {what}; give a tuple of them.")
+    return listed
+
+
+def _sound_name(one: object) -> NameInText:
+    if not isinstance(one, NameInText):
+        raise Invalid("bad_mention", f"{_short(one)} is no name in a text; give a NameInText.")
+    if not isinstance(one.spelling, str):
+        raise Invalid("bad_mention", f"A name is a text, and {_short(one.spelling)} is none.")
+    if not isinstance(one.type, str | None):
+        raise Invalid(
+            "bad_mention",
+            f"The type of a name is a text or None, and {_short(one.type)} is neither.",
+        )
+    return NameInText(one.spelling, one.type, _share(one.confidence, "bad_mention"))
+
+
+def _sound_relation(one: object) -> RelationInText:
+    if not isinstance(one, RelationInText):
+        raise Invalid("bad_fact", f"{_short(one)} is no relation; give a RelationInText.")
+    parts = (one.subject, one.predicate, one.object)
+    for part in parts:
+        if not isinstance(part, str):
+            raise Invalid(
+                "bad_fact",
+                "The subject, predicate and object of a relation are texts, and "
+                f"{_short(part)} is none.",
+            )
+    return RelationInText(*parts, _share(one.confidence, "bad_fact"))
+
+
+def _share(said: object, code: str) -> float:
+    # A number of another library, such as a float32, is one, and True is none.
+    if isinstance(said, bool):
+        said = None
+    with suppress(OverflowError):
+        if isinstance(said, Real) and 0 <= float(said) <= 1:  # false of NaN
+            return float(said)
+    raise Invalid(code, f"A confidence is a number from 0 to 1, and {_short(said)} is none.")
+
+
+def _short(value: object) -> str:
+    return reprlib.repr(value)
 
 
 def link(tx: Tx, memory: Memory, found: Extracted, *, source_tag: str | None = None) -> Linked:
@@ -182,10 +247,10 @@ def _relate(
         waiting = NewUnlinkedFact(
             memory.id,
             keys[0],
-            relation.subject,
+            names.clean(relation.subject),
             predicate,
             keys[1],
-            relation.object,
+            names.clean(relation.object),
             relation.confidence,
             source_tag,
         )

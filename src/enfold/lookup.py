@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
-from enfold.errors import Conflict, NotFound
+from enfold.errors import Conflict, Invalid, NotFound
 from enfold.model import UNKNOWN, Ambiguous, Context, Entity, Found, Unknown, Verdict
 from enfold.names import Name
 from enfold.ports import NewRow, Tx
@@ -16,6 +17,9 @@ Nearest = Callable[[Tx, Name], list[Entity]]
 """Finds the entities whose spellings are closest to a name that is not known."""
 
 _ID: Final = re.compile(r"(?:id:)?\s*(\d{1,18})", re.IGNORECASE)
+
+
+_LONG: Final = 10**40  # Python refuses to write a number of more than some thousand digits
 
 
 def find(tx: Tx, asked: Name, *, nearest: Nearest | None = None) -> Found | Ambiguous | Unknown:
@@ -39,6 +43,52 @@ def find(tx: Tx, asked: Name, *, nearest: Nearest | None = None) -> Found | Ambi
     matched = _closest(rows, asked.spelling)
     entity = entities[matched.canonical_id]
     return _found(entity, asked.spelling, matched)
+
+
+def named(asked: object, type: str | None = None) -> Name:
+    """The name that is asked for.
+
+    Raises:
+        Invalid: ``blank_name``: it is no text, or nothing of it is seen; ``name_too_long``.
+    """
+    if not isinstance(asked, str):
+        raise Invalid("blank_name", f"{asked!r:.60} is no name; give a text.")
+    return Name.of(asked, type)
+
+
+def seek(
+    tx: Tx, asked: str | int, *, nearest: Nearest | None = None
+) -> Found | Ambiguous | Unknown:
+    """Where a name leads; else, of an id as a number or as ``id:12``, where that row leads."""
+    if not isinstance(asked, str):
+        return find_row(tx, asked)
+    result = find(tx, Name.of(asked), nearest=nearest)
+    said = asked.strip()
+    if isinstance(result, Unknown) and _is_marked(said) and (match := _ID.fullmatch(said)):
+        row = find_row(tx, int(match[1]))
+        return replace(row, asked=result.asked) if isinstance(row, Found) else result
+    return result
+
+
+def _is_marked(said: str) -> bool:
+    return said.casefold().startswith("id:")
+
+
+def find_row(tx: Tx, entity_id: int) -> Found | Unknown:
+    """Where a row leads, by its id.
+
+    Raises:
+        Invalid: ``blank_name``: what is asked for is neither a text nor a number.
+    """
+    if isinstance(entity_id, bool) or not isinstance(entity_id, int):
+        said = f"{entity_id!r:.60} is neither a name nor an id; give a text or a whole number."
+        raise Invalid("blank_name", said)
+    asked = str(entity_id) if abs(entity_id) < _LONG else "a number of very many digits"
+    row = tx.entities.get(entity_id) if 0 < entity_id < 2**63 else None
+    if row is None:
+        return Unknown(asked)
+    entity = row if row.live else tx.entities.many([row.canonical_id])[row.canonical_id]
+    return _found(entity, asked, row)
 
 
 def _found(entity: Entity, asked: str, row: Entity) -> Found:
@@ -67,8 +117,8 @@ def follow(
         Conflict: ``ambiguous``, with the entities it fits.
         Invalid: ``blank_name``, ``name_too_long``.
     """
-    if isinstance(asked, int):
-        return _by_id(tx, asked, str(asked))
+    if not isinstance(asked, str):
+        return _by_id(tx, asked)
     result = find(tx, Name.of(asked), nearest=nearest)
     if isinstance(result, Ambiguous) and type is not None:
         typed = [entity for entity in result.candidates if entity.type == type]
@@ -79,7 +129,7 @@ def follow(
     if isinstance(result, Ambiguous):
         raise _ambiguous(asked, result.candidates)
     match = _ID.fullmatch(asked.strip())
-    if match and (asked.strip().casefold().startswith("id:") or _exists(tx, match.group(1))):
+    if match and (_is_marked(asked.strip()) or _exists(tx, match.group(1))):
         return _by_id(tx, int(match.group(1)), asked)
     raise _unknown(result)
 
@@ -89,12 +139,12 @@ def _exists(tx: Tx, digits: str) -> bool:
     return tx.entities.get(int(digits)) is not None
 
 
-def _by_id(tx: Tx, entity_id: int, asked: str) -> Found:
-    row = tx.entities.get(entity_id) if 0 < entity_id < 2**63 else None
-    if row is None:
-        raise NotFound("unknown", f"There is no entity {entity_id}.", asked=asked, nearest=[])
-    entity = row if row.live else tx.entities.many([row.canonical_id])[row.canonical_id]
-    return _found(entity, asked, row)
+def _by_id(tx: Tx, entity_id: int, asked: str | None = None) -> Found:
+    found = find_row(tx, entity_id)
+    if isinstance(found, Unknown):
+        said = asked or found.asked
+        raise NotFound("unknown", f"There is no entity {found.asked}.", asked=said, nearest=[])
+    return replace(found, asked=asked or found.asked)
 
 
 def _ambiguous(asked: str, candidates: tuple[Entity, ...]) -> Conflict:

@@ -15,7 +15,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from math import inf
+from numbers import Real
 from typing import TYPE_CHECKING, Final
 
 from enfold import names
@@ -69,14 +71,47 @@ MOST: Final = 1_000
 COUNTED: Final = 10_000
 """Memories that are looked at to count those without a vector."""
 
+UNASKED: Final = "It weighs nothing, so it was not asked."
+"""Why an arm says nothing that has no weight."""
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What the arms weigh against each other; at 0 an arm is not asked."""
+    """What the arms weigh against each other; at 0 an arm is not asked.
+
+    Raises:
+        Invalid: ``bad_weight``: one that is no number from 0.
+    """
 
     vector: float = 1.0
     keyword: float = 2.0
     entity: float = 0.5
+
+    def __post_init__(self) -> None:
+        for arm in fields(self):
+            weight = getattr(self, arm.name)
+            if not _is_weight(weight):
+                raise Invalid(
+                    "bad_weight",
+                    f"The arm {arm.name} can't weigh {_short(weight)}; give a number from 0.",
+                )
+
+
+def _is_weight(weight: object) -> bool:
+    if isinstance(weight, bool) or not isinstance(weight, Real):
+        return False
+    try:
+        return 0 <= float(weight) < inf
+    except OverflowError:
+        return False
+
+
+def _short(value: object) -> str:
+    try:
+        said = repr(value)
+    except ValueError:  # a number of more digits than Python writes
+        return "so much"
+    return said if len(said) <= 40 else f"{said[:40]}…"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -112,7 +147,7 @@ def recall(
     Args:
         located: where the query lies (see ``indexing.locate``); None leaves the vector arm out.
         agent: who asks; None sees nothing that is sealed.
-        limit: how many at most, up to ``MOST``.
+        limit: how many at most, up to ``MOST``; below 0 as 0.
         kinds: only memories of these kinds.
         unplaced: why the query has no vector.
 
@@ -133,23 +168,25 @@ def recall(
         cosines = {memory_id: cosine for memory_id, cosine in near if cosine > 0}
     touched = _touched(tx, anchors, reader) if weights.entity else {}
     arms = {
-        "vector": _vector(asked_at, cosines, unplaced),
-        "keyword": _keyword(tx, asked, spotted, reader, depth),
-        "entity": _entity(anchors, touched, depth),
+        "vector": _vector(asked_at, cosines, unplaced) if weights.vector else _Arm(why=UNASKED),
+        "keyword": _keyword(tx, asked, spotted, reader, depth)
+        if weights.keyword
+        else _Arm(why=UNASKED),
+        "entity": _entity(anchors, touched, depth) if weights.entity else _Arm(why=UNASKED),
     }
-    weight = {"vector": weights.vector, "keyword": weights.keyword, "entity": weights.entity}
-    scores = _fused(arms, weight)
+    scores = _fused(arms, weights)
     best = sorted(scores, key=lambda one: (-scores[one], one))[:limit]
     serving = tx.vectors.serving()
     waiting = tx.vectors.count_waiting(serving, "memory", most=COUNTED, reader=reader)
-    empty = kinds is None and not best and not tx.memory_words.count(reader, most=1)
+    missed = not scores and limit > 0
+    empty = missed and kinds is None and not tx.memory_words.count(reader, most=1)
     return Recalled(
         asked,
-        _recollections(tx, best, scores, arms, weight, _cosines(tx, asked_at, best), touched),
+        _recollections(tx, best, scores, arms, _cosines(tx, asked_at, best), touched),
         anchors,
         {name: arm.why for name, arm in arms.items() if arm.why is not None},
         waiting,
-        EMPTY if empty else _note(best, unplaced if asked_at is None else None, waiting),
+        EMPTY if empty else _note(missed, unplaced if asked_at is None else None, waiting),
     )
 
 
@@ -159,6 +196,8 @@ def checked(query: str) -> str:
     Raises:
         Invalid: ``blank_query``, ``query_too_long``.
     """
+    if not isinstance(query, str):
+        raise Invalid("blank_query", f"{_short(query)} is no query; say what to look for in words.")
     if len(query) > LONGEST:
         raise Invalid(
             "query_too_long",
@@ -335,12 +374,12 @@ def _anchors(
 # ---- what is given back -------------------------------------------------------------------------
 
 
-def _fused(arms: dict[str, _Arm], weight: dict[str, float]) -> dict[int, float]:
+def _fused(arms: dict[str, _Arm], weights: Weights) -> dict[int, float]:
     scores: dict[int, float] = defaultdict(float)
     for name, arm in arms.items():
+        weight = float(getattr(weights, name))
         for rank, memory_id in enumerate(arm.ids, 1):
-            if weight[name]:
-                scores[memory_id] += weight[name] / (K + rank)
+            scores[memory_id] += weight / (K + rank)
     return scores
 
 
@@ -356,13 +395,12 @@ def _recollections(
     best: Sequence[int],
     scores: dict[int, float],
     arms: dict[str, _Arm],
-    weight: dict[str, float],
     cosines: dict[int, float],
     touched: dict[int, list[Anchor]],
 ) -> tuple[Recollection, ...]:
     ranks: dict[int, dict[str, int]] = defaultdict(dict)
     for name, arm in arms.items():
-        for rank, memory_id in enumerate(arm.ids if weight[name] else (), 1):
+        for rank, memory_id in enumerate(arm.ids, 1):
             ranks[memory_id][name] = rank
     memories = tx.memories.many(best)
     return tuple(
@@ -378,8 +416,8 @@ def _recollections(
     )
 
 
-def _note(best: Sequence[int], unplaced: str | None, waiting: int) -> str | None:
-    said: list[str] = [] if best else [UNKNOWN]
+def _note(missed: bool, unplaced: str | None, waiting: int) -> str | None:
+    said: list[str] = [UNKNOWN] if missed else []
     if unplaced is not None:
         said.append(f"Nothing was found by meaning: {unplaced}")
     elif waiting:

@@ -56,8 +56,8 @@ def related(
     hop by hop, each once, by the nearest way.
 
     Args:
-        type: only neighbours of this type; the way to them may lead over any.
-        limit: how many of each hop.
+        type: only neighbours of this type, in whatever case; the way to them may lead over any.
+        limit: how many of each hop; of 0 there are none, and it is said whether there were any.
         depth: how many hops.
         agent: counts what is sealed for this agent, too.
 
@@ -72,7 +72,7 @@ def related(
     order = list(islice(_ranked(tx, near), wanted))
     chosen, more = _first(tx, order, type, limit)
     neighbours = _shown(tx, chosen, ways, {}, 1)
-    cut = near.cut or more
+    cut, missed = near.cut or more, not chosen and not more
     seen = {root, *ways}
     for hop in range(2, depth + 1):
         cut = cut or len(ways) > FAR_ENTITIES
@@ -81,8 +81,8 @@ def related(
         seen.update(order)
         chosen, more = _first(tx, order, type, limit)
         neighbours += _shown(tx, chosen, ways, names, hop)
-        cut = cut or more or short
-    return Related(found, tuple(neighbours), truncated=cut, note=None if neighbours else UNKNOWN)
+        cut, missed = cut or more or short, missed and not chosen and not more
+    return Related(found, tuple(neighbours), truncated=cut, note=UNKNOWN if missed else None)
 
 
 def _must_be_hops(hops: int) -> None:
@@ -185,16 +185,18 @@ def _first(tx: Tx, ids: Sequence[int], type: str | None, limit: int) -> tuple[li
     """The first so many of these entities, of that type if one is given, in order; and whether
     there are more."""
     chosen: list[int] = []
+    kind = None if type is None else type.casefold()
     for start in range(0, len(ids), _PAGE):
         page = ids[start : start + _PAGE]
-        if type is not None:
-            of_type = {row.id for row in tx.entities.rows_by_id(page) if row.type == type}
+        if kind is not None:
+            rows = tx.entities.rows_by_id(page)
+            of_type = {row.id for row in rows if (row.type or "").casefold() == kind}
             page = [one for one in page if one in of_type]
         chosen += page
         if len(chosen) > limit:
             break
-    rows = tx.entities.many(chosen[:limit])
-    return [rows[one] for one in chosen[:limit]], len(chosen) > limit
+    entities = tx.entities.many(chosen[:limit])
+    return [entities[one] for one in chosen[:limit]], len(chosen) > limit
 
 
 def _link_rank(link: Link) -> tuple[int, float, str, str]:

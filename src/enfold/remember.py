@@ -51,6 +51,9 @@ SOURCE: Final = 2_000
 
 TAG: Final = "remember"
 
+Unplaced = Callable[[Sequence[int], Sequence[int]], str | None]
+"""What is to be said where some of the memories and rows got no place by their meaning."""
+
 _SLICE: Final = 10_000
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _UNSTORABLE: Final = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
@@ -62,6 +65,8 @@ class Stored:
 
     Attributes:
         parts: the memories that are to be placed by their meaning: itself, or its passages.
+        to_read: those of them that are to be read for what they name; of a repeat those that still
+            wait for it.
         linked: what came of the names and relations that the caller gave.
         repeat: it was there already.
     """
@@ -69,6 +74,7 @@ class Stored:
     text: Text
     memory_id: int
     parts: tuple[int, ...]
+    to_read: tuple[int, ...] = ()
     linked: Linked = field(default_factory=Linked)
     repeat: bool = False
 
@@ -94,9 +100,11 @@ def checked(text: Text) -> Text:
     """The text as it is stored.
 
     Raises:
-        Invalid: ``blank_memory``, ``memory_too_long``, ``bad_kind``, ``bad_label``.
+        Invalid: ``blank_memory``, ``memory_too_long``, ``bad_kind``, ``bad_label``, ``bad_time``,
+            ``bad_mention``, ``bad_fact``.
     """
     _must_be_storable(text.content)
+    given = linking.sound(Extracted(text.mentions, text.facts))
     if text.kind not in set(Kind):
         kinds = ", ".join(Kind)
         raise Invalid("bad_kind", f"{text.kind!r} is no kind of memory; there are: {kinds}.")
@@ -122,6 +130,8 @@ def checked(text: Text) -> Text:
         source=_label("source", text.source, SOURCE),
         caller_id=_id(text.caller_id),
         created_at=_moment(text.created_at),
+        mentions=given.names,
+        facts=given.relations,
     )
 
 
@@ -176,7 +186,8 @@ def store(
     tx: Tx, texts: Sequence[Text], *, refused: Callable[[int, Error], None] | None = None
 ) -> list[Stored]:
     """Store texts, each once: what came before is counted. What callers know of them is linked at
-    once; those that are to be read are marked.
+    once; those that are to be read are marked, and what of a repeat still is to be read comes back
+    as such: the call that stored it may have been cut off.
 
     Args:
         refused: called with the place of a text that can't be stored and why, and the others go
@@ -194,9 +205,28 @@ def store(
             if refused is None:
                 raise
             refused(place, error)
-    new = [one for one in done if not one.repeat]
-    tx.memories.mark_unread([part for one in new if one.text.is_read for part in one.parts])
+    done = _to_read(tx, done)
+    tx.memories.mark_unread([part for one in done if not one.repeat for part in one.to_read])
     return [replace(one, linked=_given(tx, one)) for one in done]
+
+
+def _to_read(tx: Tx, stored: Sequence[Stored]) -> list[Stored]:
+    waiting = _waiting(tx, [part for one in stored if one.repeat for part in one.parts])
+    done = []
+    for one in stored:
+        parts = one.parts if one.text.is_read else ()
+        if one.repeat:
+            parts = tuple(part for part in parts if part in waiting)
+            waiting.difference_update(parts)  # what comes twice is read once
+        done.append(replace(one, to_read=parts))
+    return done
+
+
+def _waiting(tx: Tx, ids: Sequence[int]) -> set[int]:
+    """Those of the memories that wait to be read; most often none in the graph does."""
+    if not tx.memories.unread(limit=1):
+        return set()
+    return {one for one in ids if tx.memories.unread(after=one - 1, limit=1) == [one]}
 
 
 def _given(tx: Tx, one: Stored) -> Linked:
@@ -212,7 +242,7 @@ def _store(tx: Tx, text: Text) -> Stored:
     known = _known(tx, text)
     if known is not None and known.content == text.content:
         tx.memories.repeat(known.id)
-        return Stored(text, known.id, (), repeat=True)
+        return Stored(text, known.id, _parts(tx, known), repeat=True)
     if known is not None:
         _make_room(tx, known, text)
     pieces = passages.split(text.content) if text.kind == Kind.DOCUMENT else []
@@ -237,6 +267,12 @@ def _store(tx: Tx, text: Text) -> Stored:
         for piece in pieces
     ]
     return Stored(text, memory_id, tuple(tx.memories.add_many(parts)))
+
+
+def _parts(tx: Tx, known: Memory) -> tuple[int, ...]:
+    if known.kind != Kind.DOCUMENT:
+        return (known.id,)
+    return tuple(tx.memories.passages_of([known.id]).get(known.id, ())) or (known.id,)
 
 
 def _known(tx: Tx, text: Text) -> Memory | None:
@@ -294,11 +330,10 @@ def read(store: Store, stored: Sequence[Stored], extractor: Extractor | None) ->
     Args:
         extractor: None links only names that the graph knows.
     """
-    new = [one for one in stored if not one.repeat]
-    wanted = [part for one in new if one.text.is_read for part in one.parts]
+    wanted = [part for one in stored for part in one.to_read]
     # A document may have thousands of passages, and others wait for the lock.
     slices = [wanted[at : at + READ] for at in range(0, len(wanted), READ)] or [[]]
-    given = [one.linked for one in new]
+    given = [one.linked for one in stored]
     done = [_read(store, slices[0], given, extractor)]
     done += [_read(store, some, [], extractor) for some in slices[1:]]
     return Read(
@@ -427,13 +462,40 @@ def _extracted(
             terms,
         )
         both = list(zip(memories, found, strict=True))
-        return (
-            {memory.id: one for memory, one in both if one.failed is None},
-            {memory.id: one.failed[:WHY] for memory, one in both if one.failed is not None},
-        )
     except Exception as error:  # the texts are stored; no fault of a reader may cost one
-        why = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
-        return {}, dict.fromkeys((memory.id for memory in memories), why[:WHY])
+        return {}, dict.fromkeys((memory.id for memory in memories), _why(error))
+    taken: dict[int, Extracted] = {}
+    failed: dict[int, str] = {}
+    for memory, one in both:
+        try:
+            said = _sound(one)
+            if said.failed is None:
+                taken[memory.id] = said
+            else:
+                failed[memory.id] = clean(str(said.failed))[:WHY]
+        except Exception as error:  # what is wrong with one answer costs no other text
+            failed[memory.id] = _why(error)
+    return taken, failed
+
+
+def _sound(found: object) -> Extracted:
+    """What an extractor gave of one text.
+
+    Raises:
+        Invalid: ``bad_extraction``, ``bad_mention``, ``bad_fact``.
+    """
+    if not isinstance(found, Extracted):
+        raise Invalid(
+            "bad_extraction",
+            f"The extractor gave a {type(found).__name__} for this text; it gives an Extracted.",
+        )
+    return found if found.failed is not None else linking.sound(found)
+
+
+def _why(error: Exception) -> str:
+    """Why a text could not be read, as it can be stored."""
+    why = str(error) if isinstance(error, Error) else f"{type(error).__name__}: {error}"
+    return clean(why)[:WHY]
 
 
 # ---- what is told -------------------------------------------------------------------------------
@@ -445,10 +507,15 @@ def rows_of(read: Read) -> list[int]:
 
 
 def to_place(stored: Sequence[Stored], read: Read) -> tuple[list[int], list[int]]:
-    """(memories, rows) that are new."""
-    new = [one for one in stored if not one.repeat]
-    given = linking.linked([one.linked for one in new]).rows
-    return [part for one in new for part in one.parts], [*given, *rows_of(read)]
+    """(memories, rows) that are new, or of a repeat, whose call may have been cut off."""
+    given = linking.linked([one.linked for one in stored]).rows
+    parts = dict.fromkeys(part for one in stored for part in one.parts)
+    return list(parts), [*given, *rows_of(read)]
+
+
+def to_check(stored: Sequence[Stored]) -> list[int]:
+    """Memories that nobody has held against what was there."""
+    return [one.memory_id for one in stored if one.to_read or not one.repeat]
 
 
 def told(
@@ -457,54 +524,62 @@ def told(
     read: Read,
     checked: Mapping[int, BeliefReport],
     *,
-    note: str | None = None,
+    unplaced: Unplaced | None = None,
 ) -> list[Remembered]:
     """What became of each text.
 
     Args:
         checked: what came of checking those that are new against what was there, by memory.
-        note: what else is to be said of those that are new.
+        unplaced: what is to be said where some memories and rows got no place.
     """
     memories = tx.memories.many([one.memory_id for one in stored])
+    none = BeliefReport()
     return [
-        _told(memories[one.memory_id], one, read, checked.get(one.memory_id, BeliefReport()), note)
+        _told(memories[one.memory_id], one, read, checked.get(one.memory_id, none), unplaced)
         for one in stored
         if one.memory_id in memories
     ]
 
 
 def _told(
-    memory: Memory, one: Stored, read: Read, checked: BeliefReport, more: str | None
+    memory: Memory, one: Stored, read: Read, checked: BeliefReport, unplaced: Unplaced | None
 ) -> Remembered:
-    parts = [read.linked[part] for part in one.parts if part in read.linked]
+    parts = [read.linked[part] for part in one.to_read if part in read.linked]
     done = linking.linked([one.linked, *parts])
-    why = next((read.failed[part] for part in one.parts if part in read.failed), None)
+    why = next((read.failed[part] for part in one.to_read if part in read.failed), None)
     new = set(done.rows)
     notes = [f"Not linked: {said}" for said in one.linked.refused]
     if why is not None:
         notes.append(f"Stored, but not read: {why} “enfold index” reads it later.")
     if new and read.spoken.left:
         notes.append("The rules speak about its new names in the next pass: “enfold resolve”.")
-    if more is not None and not one.repeat:
-        notes.append(more)
+    if unplaced is not None and (left := unplaced(one.parts, done.rows)):
+        notes.append(left)
     return Remembered(
         memory,
         repeat=one.repeat,
-        passages=one.parts if one.parts and one.parts != (memory.id,) else (),
+        passages=() if one.repeat or one.parts == (memory.id,) else one.parts,
         mentions=done.mentions,
         facts=done.facts,
         minted=tuple(done.minted),
         unlinked=tuple(done.unlinked),
-        merge_ids=tuple(merge for row, merge in read.spoken.folds if row in new),
-        conflict_ids=(
-            *done.asked,
-            *(ask for row, ask in read.spoken.asked if row in new),
-            *checked.conflict_ids,
+        merge_ids=_once(merge for row, merge in read.spoken.folds if row in new),
+        conflict_ids=_once(
+            (
+                *done.asked,
+                *(ask for row, ask in read.spoken.asked if row in new),
+                *checked.conflict_ids,
+            )
         ),
         replaced=checked.replaced,
         unchecked=checked.note,
         note=" ".join(notes) or None,
     )
+
+
+def _once(ids: Iterable[int]) -> tuple[int, ...]:
+    """Each once: a question between two names that are new is of both."""
+    return tuple(dict.fromkeys(ids))
 
 
 # ---- forgetting ---------------------------------------------------------------------------------

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,7 @@ from enfold.cli.terminal import Line, Terminal
 
 if TYPE_CHECKING:
     from enfold.formats.target import Exported
+    from enfold.graph import Graph
     from enfold.model import CheckReport, Imported, Run, SetAside, Summary
 
 NAMES_SHOWN = 10
@@ -53,10 +55,7 @@ def import_(call: Call, files: Files, trust_ids: TrustIds = False, everything: A
     for path in files:  # so that a file of no use leaves no graph behind
         if path.is_dir() or path.is_file():  # what streams can be looked at but once
             formats.recognise(path)
-    with (
-        call.graph(write=True, create=True) as graph,
-        call.terminal.progress() as progress,
-    ):
+    with _into(call) as graph, call.terminal.progress() as progress:
         done = graph.import_files(*files, trust_ids=trust_ids, progress=progress)
     terminal = call.terminal
     if terminal.as_json:
@@ -69,6 +68,25 @@ def import_(call: Call, files: Files, trust_ids: TrustIds = False, everything: A
         render.next_steps(terminal, ("enfold status", "see what it holds and what waits"))
         return
     render.next_steps(terminal, ("enfold resolve", "fold and ask; --dry-run to look first"))
+
+
+@contextmanager
+def _into(call: Call) -> Iterator[Graph]:
+    """The graph to import into; one that is new, and gets nothing, is not left behind."""
+    path = Path(call.path)
+    new, empty = not path.exists(), False
+    try:
+        with call.graph(write=True, create=True) as graph:
+            try:
+                yield graph
+            except BaseException:
+                held = graph.summary()
+                empty = not held.entities and not held.memories
+                raise
+    except BaseException:
+        for end in ("", "-wal", "-shm") if new and empty else ():
+            path.with_name(path.name + end).unlink(missing_ok=True)
+        raise
 
 
 def _imported(terminal: Terminal, one: Imported, everything: bool) -> None:

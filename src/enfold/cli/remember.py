@@ -223,6 +223,10 @@ def _one(terminal: Terminal, one: Remembered) -> None:
     if one.repeat:
         times = render.count(memory.repeats, "time")
         terminal.receipt(f"Known already as memory {memory.id}; it came {times} more.")
+        if one.mentions or one.facts or one.unlinked:
+            terminal.receipt(f"It waited to be read: {_edges(one.mentions, one.facts)}.")
+            _names(terminal, "New", one.minted)
+            _names(terminal, "Linked to nothing yet", one.unlinked)
         return
     size = f" in {render.count(len(one.passages), 'passage')}" if one.passages else ""
     terminal.receipt(f"Memory {memory.id}{size}: {_edges(one.mentions, one.facts)}.")

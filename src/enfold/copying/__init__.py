@@ -86,12 +86,23 @@ def paste(
             raise unsound(f"the rows of {name!r} stand where they can't")
         order = order[order.index(name) + 1 :]
         values = (values for _, values in group)
-        written[name] = tx.rows.write(name, _told(values, progress, sum(written.values())))
+        sound = _each_once(values) if name == "last_id" else values
+        written[name] = tx.rows.write(name, _told(sound, progress, sum(written.values())))
     _must_hold(tx, progress)
     if progress is not None:
         progress("filing words", 0, 0)
     tx.rows.remake()
     return written
+
+
+def _each_once(rows: Iterable[tuple[Value, ...]]) -> Iterator[tuple[Value, ...]]:
+    """The last ids, which are rows of no table that could refuse a second one itself."""
+    seen: set[Value] = set()
+    for row in rows:
+        if row[0] in seen:
+            raise unsound(f"it gives the last id of {row[0]!r:.60} twice")
+        seen.add(row[0])
+        yield row
 
 
 def _told(

@@ -103,11 +103,27 @@ def _files(folder: Path) -> Iterator[Path | SetAside]:
 
 
 def _file(where: Path, like: Text) -> Iterator[Text | SetAside]:
-    with opened(where) as source:
-        if _in_lines(where, source):
-            yield from _lines(source, like)
-        else:
-            yield from _fit(str(where), 0, _document(where, source, like), "")
+    try:
+        with opened(where) as source:
+            if _in_lines(where, source):
+                yield from _lines(source, like)
+            else:
+                yield from _fit(str(where), 0, _document(where, source, like), "")
+    except Invalid as error:
+        raise _binary(where, error) if error.code == "binary_file" else error from None
+
+
+def _binary(where: Path, error: Invalid) -> Invalid:
+    """What is no text, with what is taken here: the error names the formats of graphs."""
+    what = str(error).removeprefix(where.name).partition(". ")[0].partition("; ")[0]
+    prose, lines = ", ".join(PROSE), ", ".join(LINES)
+    return Invalid(
+        "binary_file",
+        f"{where.name}{what}. Texts are remembered from prose ({prose} and the like) and from JSON "
+        f"lines ({lines}), as UTF-8, or as UTF-16 with its byte order mark. Make a text of it "
+        "first.",
+        path=str(where),
+    )
 
 
 def _in_lines(where: Path, source: Source) -> bool:
@@ -197,8 +213,8 @@ def _text(data: Any, like: Text) -> Text:
     }
     if "id" in data:
         said["caller_id"] = _string("id", data["id"])
-    if isinstance(data.get("read"), bool):
-        said["read"] = data["read"]
+    if data.get("read") is not None:
+        said["read"] = _flag("read", data["read"])
     said["mentions"] = tuple(_mention(one) for one in _list("mentions", data))
     said["facts"] = tuple(_fact(one) for one in _list("facts", data))
     return _like(like, said)
@@ -210,8 +226,16 @@ def _string(key: str, value: Any) -> str:
     raise Invalid("no_text", f'The "{key}" of a text is a string.')
 
 
+def _flag(key: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    raise Invalid("no_text", f'The "{key}" of a text is true or false, without quotes.')
+
+
 def _list(key: str, data: dict[str, Any]) -> list[Any]:
-    value = data.get(key) or []
+    value = data.get(key)
+    if value is None:
+        return []
     if not isinstance(value, list):
         raise Invalid("no_text", f'The "{key}" of a text are a list.')
     return value
@@ -222,7 +246,8 @@ def _mention(one: Any) -> NameInText:
         return NameInText(one)
     if isinstance(one, dict) and isinstance(one.get("name"), str):
         kind = one.get("type")
-        return NameInText(one["name"], kind if isinstance(kind, str) else None)
+        if kind is None or isinstance(kind, str):
+            return NameInText(one["name"], kind)
     raise Invalid("no_text", 'A mention is a name, or an object with a "name" and a "type".')
 
 
@@ -232,10 +257,12 @@ def _fact(one: Any) -> RelationInText:
     )
     if isinstance(parts, list) and len(parts) == 3 and all(isinstance(p, str) for p in parts):
         sure = one.get("confidence", 1.0) if isinstance(one, dict) else 1.0
-        if isinstance(sure, int | float) and 0 <= sure <= 1:
+        if isinstance(sure, int | float) and not isinstance(sure, bool) and 0 <= sure <= 1:
             return RelationInText(parts[0], parts[1], parts[2], float(sure))
     raise Invalid(
-        "no_text", "A fact is a list or an object of a subject, a predicate and an object."
+        "no_text",
+        "A fact is a list or an object of a subject, a predicate and an object, all of them texts; "
+        'the "confidence" of an object is a number from 0 to 1.',
     )
 
 

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from enfold.copying import BY_NAME, TABLES, Column, Line, Table
+from enfold.copying import BY_NAME, TABLES, Column, Line, Table, Value
 from enfold.errors import Invalid
 from enfold.formats.source import Source
 from enfold.model import Answer, DecidedBy
@@ -51,19 +51,38 @@ def lines(rows: Iterable[Line], *, schema: int, sealed: bool) -> Iterator[str]:
 
     Args:
         schema: the version of the tables. sealed: whether sealed memories are among the rows.
+
+    Raises:
+        Invalid: ``unsound_graph``: a row holds what its column can't, and no import would take it.
     """
     columns = {table.name: table.names for table in TABLES}
     head = {"enfold": FORMAT, "schema": schema, "sealed": sealed, "tables": columns}
     digest, counts = _digest(), dict.fromkeys(columns, 0)
     line = _encode(head) + "\n"
+    looked_at = {table.name: _Reading(table) for table in TABLES}
     for table, values in rows:
+        if wrong := looked_at[table].wrong(values):
+            raise _unsound(table, values, wrong)
         digest.update(line.encode())
         yield line
         counts[table] += 1
         line = _encode((table, *values)) + "\n"
     digest.update(line.encode())
     yield line
-    yield _encode({"rows": counts, "blake2b": digest.hexdigest()}) + "\n"
+    yield _last(counts, digest.hexdigest())
+
+
+def _last(counts: dict[str, int], digest: str) -> str:
+    return _encode({"rows": counts, "blake2b": digest}) + "\n"
+
+
+def _unsound(table: str, values: Sequence[Value], why: str) -> Invalid:
+    return Invalid(
+        "unsound_graph",
+        f"A row of the table {table} ({_short(values[0])}) can't be written: {why}, and no import "
+        "would take it. Look at the graph with “enfold check”, or restore a backup.",
+        table=table,
+    )
 
 
 # ---- reading ------------------------------------------------------------------------------------
@@ -182,7 +201,7 @@ def _must_end(name: str, number: int, line: bytes, counts: dict[str, int], diges
     last = _object(name, number, line)
     if last.get("rows") != counts:
         _damaged(name, number, "rows are missing, or there are more than were written")
-    if last.get("blake2b") != digest:
+    if last.get("blake2b") != digest or line.decode() != _last(counts, digest):
         _damaged(name, number, "the file was altered after it was written")
 
 
@@ -196,7 +215,7 @@ class _Reading:
             (place, column) for place, column in enumerate(table.columns) if column.kind != "text"
         ]
 
-    def wrong(self, values: list[Any]) -> str:
+    def wrong(self, values: Sequence[Any]) -> str:
         """What is wrong with a row; "" where nothing is."""
         types = tuple(map(type, values))
         if types not in self._known:

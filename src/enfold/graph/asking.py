@@ -20,7 +20,6 @@ from enfold.model import (
     Summary,
     Unknown,
 )
-from enfold.names import Name
 from enfold.search import nearest
 from enfold.search import search as spelling_search
 
@@ -28,10 +27,15 @@ from enfold.search import search as spelling_search
 class Asking(Opened):
     """What the graph knows."""
 
-    def find(self, name: str) -> Found | Ambiguous | Unknown:
-        """Where a name leads. A miss proves nothing; it carries the nearest spellings."""
+    def find(self, name: str | int) -> Found | Ambiguous | Unknown:
+        """Where a name leads; else, of an id as a number or as ``id:12``, where that row leads. A
+        miss proves nothing; it carries the nearest spellings.
+
+        Raises:
+            Invalid: ``blank_name``, ``name_too_long``.
+        """
         with self._store.read() as tx:
-            return lookup.find(tx, Name.of(name), nearest=nearest)
+            return lookup.seek(tx, name, nearest=nearest)
 
     def search(self, text: str, *, type: str | None = None, limit: int = 20) -> list[Hit]:
         """Entities whose spellings read like a text or a part of a name, best first (see
@@ -44,7 +48,7 @@ class Asking(Opened):
             Invalid: ``blank_name``, ``name_too_long``.
         """
         with self._store.read() as tx:
-            return spelling_search(tx, Name.of(text), type=type, limit=limit)
+            return spelling_search(tx, lookup.named(text), type=type, limit=max(0, limit))
 
     def entity(self, asked: str | int, *, agent: str | None = None) -> Described:
         """An entity by name, id or folded spelling, with its aliases and folds.
@@ -65,14 +69,14 @@ class Asking(Opened):
     def entities(self, *, after: int = 0, limit: int = 100) -> list[Entity]:
         """Live entities by id, after the given one."""
         with self._store.read() as tx:
-            return tx.entities.live(after=after, limit=limit)
+            return tx.entities.live(after=after, limit=max(0, limit))
 
     def facts(self, asked: str | int, *, limit: int = 100, agent: str | None = None) -> list[Fact]:
         """The facts that count and start or end at an entity; those sealed for an agent are told
         to that agent alone."""
         with self._store.read() as tx:
             root = self._follow(tx, asked).entity.id
-            return tx.edges.facts_of(root, limit=limit, agent=agent)
+            return tx.edges.facts_of(root, limit=max(0, limit), agent=agent)
 
     def related(
         self,
@@ -87,7 +91,7 @@ class Asking(Opened):
         a depth above 1 also who is connected to those (see ``related.related``).
 
         Args:
-            type: only neighbours of this type. limit: how many of each hop.
+            type: only neighbours of this type, in whatever case. limit: how many of each hop.
             agent: counts what is sealed for this agent, too.
 
         Raises:
@@ -129,7 +133,7 @@ class Asking(Opened):
     ) -> Explained:
         """Why two names get the ruling they get. Types are the graph's own unless given."""
         with self._store.read() as tx:
-            return explain(tx, Name.of(left, left_type), Name.of(right, right_type))
+            return explain(tx, lookup.named(left, left_type), lookup.named(right, right_type))
 
     def summary(self, *, agent: str | None = None) -> Summary:
         """What the graph holds, and what waits.

@@ -65,7 +65,7 @@ class Texts(Opened):
                 neither mentions nor facts.
 
         Raises:
-            Invalid: a blank or too long text, a bad kind or label.
+            Invalid: a blank or too long text, a bad kind or label; ``bad_mention``, ``bad_fact``.
             Conflict: ``caller_id_taken``: another text has that id. ``changed_meanwhile``: another
                 call forgot it meanwhile.
         """
@@ -101,7 +101,8 @@ class Texts(Opened):
         refused: Callable[[int, Error], None] | None = None,
     ) -> Iterator[Remembered]:
         """Store any number of texts, some at a time: each batch is stored before it is read, and
-        what was taken stays where this is interrupted. Taking the same texts again makes nothing.
+        what was taken stays where this is interrupted. Taking the same texts again makes nothing,
+        and reads and places those of them that were not.
 
         Args:
             refused: called with the place of a text that can't be stored, from 0, and why; the
@@ -122,19 +123,16 @@ class Texts(Opened):
         with self._store.write() as tx:
             stored = memories.store(tx, texts, refused=refused)
         read = memories.read(self._store, stored, self._extractor)
-        placed = None
+        left = None
         if embedder is not None:
-            new, rows = memories.to_place(stored, read)
-            placed = indexing.place(self._store, embedder, memories=new, names=rows)
+            parts, rows = memories.to_place(stored, read)
+            left = indexing.place_some(self._store, embedder, memories=parts, names=rows).left
         checked = beliefs.check(
-            self._store,
-            self._model,
-            embedder,
-            [one.memory_id for one in stored if not one.repeat],
-            indexing.near,
+            self._store, self._model, embedder, memories.to_check(stored), indexing.near
         )
         with self._store.read() as tx:
-            return memories.told(tx, stored, read, checked, note=placed.note if placed else None)
+            unplaced = None if left is None else left.note
+            return memories.told(tx, stored, read, checked, unplaced=unplaced)
 
     def recall(
         self,

@@ -221,8 +221,15 @@ def _joins(char: str) -> bool:
 
 
 def _term(said: str | None, terms: Mapping[str, Term]) -> str | None:
-    name = re.sub(r"[\s-]+", "_", (said or "").strip()).casefold()
-    return next((term for term in terms if term.casefold() in (name, said)), None)
+    if said is None or said in terms:
+        return said
+    name = _alike(said)
+    return next((term for term in terms if _alike(term) == name), None)
+
+
+def _alike(term: str) -> str:
+    """A term without what models change in it: capitals, and what parts its words."""
+    return re.sub(r"[\s_-]+", "_", term.strip()).casefold()
 
 
 def _confidence(said: float) -> float:

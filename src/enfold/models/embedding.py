@@ -212,11 +212,12 @@ class Endpoint:
             raise self._nonsense(f"{len(rows)} vectors for {wanted} texts")
         try:
             vectors = numpy.array(rows, numpy.float64)
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, OverflowError):
             raise self._nonsense("vectors of unequal length, or of what are no numbers") from None
         if vectors.ndim != 2 or not vectors.shape[1]:
             raise self._nonsense("what is no list of vectors")
-        lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
+        with numpy.errstate(all="ignore"):  # of 1e300 it is infinite
+            lengths = numpy.linalg.norm(vectors, axis=1, keepdims=True)
         if not numpy.isfinite(lengths).all() or not lengths.all():
             raise self._nonsense("a vector without a length")
         unit: NDArray[float32] = (vectors / lengths).astype(numpy.float32)

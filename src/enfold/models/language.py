@@ -34,6 +34,13 @@ RETRIES: Final = 2
 TOKENS: Final = 4_096
 """Tokens of one answer; models that think aloud before they answer need most of them."""
 
+MOST_BYTES: Final = 1 << 22
+"""Of one answer, unpacked; its tokens take a hundredth of that. What is longer would fill the
+memory, and be parsed for longer than anybody waits."""
+
+CONNECT: Final = 5.0
+"""Seconds for a connection: what is there takes it at once."""
+
 SAID: Final = 200
 """Characters of what an endpoint said that are passed on."""
 
@@ -85,12 +92,17 @@ class LanguageModel:
             ) from None
         except AgentRunError as error:
             raise self._failed(error) from None  # whose text may hold the key
+        except Unavailable:
+            raise
+        except Exception as error:  # what the library falls over in an answer that is none
+            raise self._nonsense(f"what can't be read, {type(error).__name__}") from None
         used = done.usage
         return Reply(done.output, self._name, used.input_tokens, used.output_tokens)
 
     def _agent(
         self, instructions: str, schema: Mapping[str, object]
     ) -> Agent[None, dict[str, Any]]:
+        from httpx2 import Timeout
         from pydantic_ai import Agent, ModelRetry, NativeOutput, StructuredDict
 
         answer = StructuredDict(dict(schema), name="answer")
@@ -100,7 +112,7 @@ class LanguageModel:
             instructions=instructions,
             retries=self._retries,
             model_settings={
-                "timeout": self._timeout,
+                "timeout": Timeout(self._timeout, connect=min(CONNECT, self._timeout)),
                 "max_retries": self._retries,
                 "max_tokens": TOKENS,
                 "temperature": 0.0,
@@ -131,12 +143,11 @@ class LanguageModel:
         elif isinstance(error, theirs.ModelAPIError):
             todo = "Look whether model_url is right and what serves it runs, then try again."
         else:
-            return Unavailable(
-                "model_nonsense",
-                f"The model {name} gave no answer that fits what it was asked for ({said}). Try "
-                "again, or set another model.",
-            )
+            return self._nonsense(said)
         return Unavailable("model_unavailable", f"The model {name} did not answer ({said}). {todo}")
+
+    def _nonsense(self, said: str) -> Unavailable:
+        return nonsense(self._name, said)
 
     def _said(self, error: Exception) -> str:
         """What went wrong, on one line, without the key."""
@@ -149,6 +160,15 @@ class LanguageModel:
             said = said.replace(self._key, "…")
         status_said = f"status {status}: " if status is not None else ""
         return (status_said + said)[:SAID].rstrip(" .:")
+
+
+def nonsense(model: str, said: str) -> Unavailable:
+    """What is to be said of an answer that is none."""
+    return Unavailable(
+        "model_nonsense",
+        f"The model {model} gave no answer that fits what it was asked for ({said}). Try again, or "
+        "set another model.",
+    )
 
 
 def _finished(ask: Callable[[], Awaitable[Reply]]) -> Reply:
@@ -243,9 +263,7 @@ def at(
         Unavailable: ``needs_extra``: the libraries for language models are not installed.
     """
     try:
-        from pydantic_ai.models.openai import OpenAIChatModel
-        from pydantic_ai.profiles import ModelProfile
-        from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
+        from enfold.models.bounded import endpoint
     except ImportError as error:
         raise Unavailable(
             "needs_extra",
@@ -254,12 +272,7 @@ def at(
         ) from error
 
     def engine() -> Engine:
-        provider = OpenAICompatibleProvider(
-            "endpoint",
-            base_url=url,
-            api_key=key or None,
-            profile=ModelProfile(supports_json_schema_output=True),
-        )
-        return OpenAIChatModel(name, provider=provider)
+        too_much = nonsense(name, f"an answer of more than {MOST_BYTES >> 20} MB")
+        return endpoint(url, name, key, most=MOST_BYTES, too_much=too_much)
 
     return LanguageModel(name, engine, timeout=timeout, retries=retries, key=key)

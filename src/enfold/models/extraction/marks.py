@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from enfold.models.extraction import words
+from enfold.models.extraction.prose import GAP
 from enfold.models.extraction.sentences import LETTER, TOKEN, Opens, Sentence, Word, sentences
 from enfold.models.extraction.shapes import CAPPED, Kind, Shape, shape
 
@@ -26,7 +27,7 @@ _QUOTED: Final = re.compile(
     r'"([^"\n\x00]{1,60})"|“([^“”"\n\x00]{1,60})”|„([^„“”"\n\x00]{1,60})[“”]|«([^«»\n\x00]{1,60})»'
     r"|‘([^‘’\n\x00]{1,60})’(?!\w)"
 )
-_CODE: Final = re.compile(r"(?<!`)`([^`\n\x00]{1,60})`(?!`)")
+_CODE: Final = re.compile(r"(?<!`)`([^`\n]{1,60})`(?!`)")
 _EAST: Final = re.compile("「([^「」\n]{1,20})」|『([^『』\n]{1,40})』|《([^《》\n]{1,40})》")
 _KATAKANA: Final = re.compile("[ァ-ヴー]{2,}(?:[・＝][ァ-ヴー]+)*")
 _SPOKEN: Final = re.compile("[。！？、!?…]")
@@ -92,8 +93,12 @@ def _spans(plain: str) -> Iterator[Mark]:
 def _code(match: re.Match[str]) -> Mark:
     start, end = match.span(1)
     inside = match.group(1)
+    if GAP in inside:  # what is not seen parts a name in two, and neither is one
+        return Mark(*match.span(), None, 0.0)
     if _is_title(inside) and " " in inside:
         return Mark(start, end, None, 0.8)
+    if _is_edition(inside):
+        return Mark(start, end, shape(inside).type, 0.9)
     named = _CODE_NAME.fullmatch(inside) and any(map(str.isalpha, inside))
     if not named or len(inside) < 2 or inside.lower() in words.LITERALS or inside.isupper():
         return Mark(*match.span(), None, 0.0)
@@ -101,6 +106,14 @@ def _code(match: re.Match[str]) -> Mark:
     return Mark(
         start, end, shape(inside).type, 0.6 if inside.islower() and inside.isalpha() else 0.9
     )
+
+
+def _is_edition(inside: str) -> bool:
+    """Whether a code span without small letters is a name that prose would show as well: ``C#``,
+    ``GPT-4.1``. One with underscores, and one of letters alone, is a constant."""
+    one = shape(inside)
+    whole = one.kind is Kind.IDENTIFIER and one.word == inside
+    return whole and inside.isupper() and "_" not in inside and not inside.isalpha()
 
 
 def _is_title(quoted: str) -> bool:
