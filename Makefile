@@ -29,8 +29,13 @@ demo: $(VENV)/.run ## scan a real graph, then settle it in a throw-away director
 	run conflicts; \
 	run merges
 
-test: check ## check, then the whole suite with coverage
+# What works on a graph works on one in PostgreSQL: the tests that open graphs run there as well.
+ON_POSTGRESQL = beliefs cards check conflicts folds gate guard homonyms indexing intake lookup recall \
+  related remember resolve review sealed search senses store suggestions terms
+
+test: check ## check, then the whole suite with coverage, then on PostgreSQL what opens graphs
 	$(BIN)/pytest -n auto --cov
+	$(BIN)/pytest -n auto --postgresql start $(ON_POSTGRESQL:%=tests/test_%.py)
 
 check: $(VENV)/.dev ## lint, format, types, import contracts
 	$(BIN)/ruff check .

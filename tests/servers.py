@@ -60,7 +60,7 @@ class Server:
         self._process = subprocess.Popen(
             [
                 self._programs / "postgres", "-D", self._data, "-k", self._socket, "-h", "",
-                "-c", "max_connections=200", *options,
+                "-c", "max_connections=1000", *options,
             ],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -83,6 +83,7 @@ def test_a_guarded_action_is_backed_up_done_and_recorded(store: Store) -> None:
     assert run.ended_at is not None
 
 
+@pytest.mark.sqlite
 def test_a_graph_in_memory_is_guarded_without_a_backup() -> None:
     store = open_store(":memory:")
     assert guarded(store, "pass", add_beta, backup=True).backup is None

@@ -228,6 +228,7 @@ def test_a_renamed_entity_is_found_by_both_names(graph: Graph) -> None:
         assert (hit.entity.name, hit.matched, hit.alias) == ("Openclaw Gateway", matched, alias)
 
 
+@pytest.mark.sqlite
 def test_what_is_deleted_is_not_found_and_leaves_no_word(graph: Graph) -> None:
     fill(graph, ["Secret Zanzibar", "Secret Garden"])
     graph.delete("Secret Zanzibar")
@@ -254,6 +255,7 @@ def test_a_name_is_found_in_the_transaction_that_makes_it(graph: Graph) -> None:
         assert [hit.matched for hit in spelling.search(tx, Name.of("lovelase"))] == ["Ada Lovelace"]
 
 
+@pytest.mark.sqlite
 def test_a_name_of_a_rolled_back_transaction_leaves_no_word(graph: Graph) -> None:
     from enfold import lookup
 
@@ -327,6 +329,7 @@ VERBS = st.lists(
 )
 
 
+@pytest.mark.sqlite
 @settings(deadline=None, max_examples=60)
 @given(VERBS)
 def test_words_are_those_of_the_rows_whatever_happens(verbs: list[tuple[str, int]]) -> None:

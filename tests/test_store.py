@@ -525,6 +525,7 @@ def test_a_copy_that_does_not_read_back_is_no_backup(
     assert list(store.backups.iterdir()) == []
 
 
+@pytest.mark.sqlite
 def test_a_graph_in_memory_can_be_backed_up_into_a_file(tmp_path: Path) -> None:
     store = open_store(":memory:")
     with store.write() as tx:

@@ -26,6 +26,7 @@ class Settings:
     Attributes:
         db: the graph: a path, or ``sqlite:///`` and a path.
         workers: processes that find pairs in large graphs; 0 takes one for each core.
+        engine: where pairs are found: ``local``, ``local://4``, ``dask://HOST:PORT``.
         backup: back the graph up before a full pass that folds.
         keep_backups: how many backups to keep; 0 keeps all of them.
         rules_module: a Python module to import at start, which registers rules of your own.
@@ -43,6 +44,7 @@ class Settings:
 
     db: str = "enfold.db"
     workers: int = 0
+    engine: str = "local"
     backup: bool = True
     keep_backups: int = 0
     rules_module: str = ""

@@ -71,20 +71,25 @@ def settle(tx: Tx, groups: Sequence[Sequence[int]], context: Context) -> Stars:
         roots = tx.entities.many(list({e.canonical_id for e in rows.values()}))
         for group in part:
             members = [rows[row] for row in group if row in rows]
-            more = _settle_one(members, roots, off, context, plan)
+            more = settle_group(members, roots, off, context, plan)
             judged += more[0]
             settled += more[1]
     return replace(plan, judged=judged, settled=settled)
 
 
-def _settle_one(
+def settle_group(
     members: list[Entity],
     roots: dict[int, Entity],
     off: set[str],
     context: Context,
     plan: Stars,
 ) -> tuple[int, int]:
-    """Add one group's folds and questions to the plan; (pairs judged, pairs one already)."""
+    """Add one group's folds and questions to the plan; (pairs judged, pairs one already).
+
+    Args:
+        roots: the entity that each row leads to, by id.
+        off: letters whose names don't fold by rule.
+    """
 
     def order(row: Entity) -> tuple[int, int, int, str, int]:
         root = roots[row.canonical_id]

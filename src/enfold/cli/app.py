@@ -78,6 +78,14 @@ Agent = Annotated[
         help="Who asks: sees and counts what is sealed for that agent, too; else the setting.",
     ),
 ]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        metavar="ENGINE",
+        help="Where pairs are found: local, local://4, dask://HOST:PORT; else the setting.",
+    ),
+]
 Limit = Annotated[
     int, typer.Option("--limit", "-n", metavar="N", min=1, max=MOST, help="How many to show.")
 ]
@@ -99,6 +107,7 @@ class Call:
     terminal: Terminal
     db: str | None = None
     named_actor: str | None = None
+    named_engine: str | None = None
     begun: datetime = field(default_factory=lambda: datetime.now(UTC))
 
     @cached_property
@@ -125,6 +134,11 @@ class Call:
     @property
     def path(self) -> str:
         return self.settings.db if self.db is None else self.db
+
+    @property
+    def engine(self) -> str:
+        """Where pairs are found: as asked, else as set."""
+        return self.named_engine or self.settings.engine
 
     @property
     def workers(self) -> int:
@@ -157,6 +171,7 @@ class Call:
                 self.path,
                 create=create,
                 workers=self.workers,
+                engine=self.engine,
                 actor=self.actor,
                 keep_backups=self.settings.keep_backups or None,
                 **self._models(),

@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 
 from enfold.cli import render
-from enfold.cli.app import LOOK, MOST, Call, Limit, command
+from enfold.cli.app import LOOK, MOST, Call, Engine, Limit, command
 from enfold.cli.render import text
 from enfold.cli.terminal import Line, Terminal, visible
 from enfold.model import Imported, Verdict
@@ -68,6 +68,7 @@ def scan(
     rules: Rules = "default",
     trust_types: Types = False,
     trust_ids: TrustIds = False,
+    engine: Engine = None,
     limit: Limit = 10,
     everything: All = False,
 ) -> None:
@@ -78,6 +79,7 @@ def scan(
     from enfold.graph import scan as read_and_preview
 
     most = MOST if everything else limit
+    call.named_engine = engine
     with call.terminal.progress() as progress:
         found = read_and_preview(
             *files,
@@ -86,6 +88,7 @@ def scan(
             rule_set=rules,
             limit=most,
             workers=call.workers,
+            engine=call.engine,
             progress=progress,
         )
     if call.terminal.as_json:

@@ -9,7 +9,7 @@ import typer
 
 from enfold.cli import asked as questions
 from enfold.cli import render
-from enfold.cli.app import MOST, SETTLE, Call, Limit, command
+from enfold.cli.app import MOST, SETTLE, Call, Engine, Limit, command
 from enfold.cli.look import proposals
 from enfold.cli.render import text
 from enfold.cli.terminal import Line, Terminal
@@ -99,6 +99,7 @@ def resolve(
             help="Ask instead of folding where types disagree, from now on.",
         ),
     ] = None,
+    engine: Engine = None,
     no_backup: Annotated[
         bool,
         typer.Option(
@@ -112,6 +113,7 @@ def resolve(
 
     What is apart is left alone. A pass looks at what is new since the last one; run twice, it does
     nothing the second time."""
+    call.named_engine = engine
     with call.graph(write=True) as graph, call.terminal.progress() as progress:
         report = graph.resolve(
             dry_run=dry_run,

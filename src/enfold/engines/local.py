@@ -12,7 +12,7 @@ import signal
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context, parent_process
 from multiprocessing.process import BaseProcess
@@ -25,6 +25,7 @@ import numpy.typing as npt
 from enfold import pairs, rules
 from enfold.asked import Asked
 from enfold.engines import spelling
+from enfold.engines.chosen import lost
 from enfold.engines.spelling import U32, U64, Written
 from enfold.model import Context, Verdict
 from enfold.names import Name
@@ -150,7 +151,10 @@ def rule_pairs(
 
 
 def run_ahead(
-    executor: Executor | None, task: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]
+    executor: Executor | None,
+    task: Callable[..., Any],
+    arguments: Iterable[tuple[Any, ...]],
+    ahead: int = AHEAD,
 ) -> Iterator[Any]:
     """Run a task over arguments and yield what it gives, in order, a few ahead of what is taken."""
     if executor is None:
@@ -159,10 +163,16 @@ def run_ahead(
     waiting: list[Future[Any]] = []
     for args in arguments:
         waiting.append(executor.submit(task, *args))
-        if len(waiting) >= AHEAD:
-            yield waiting.pop(0).result()
-    for future in waiting:
-        yield future.result()
+        if len(waiting) >= ahead:
+            yield _result(waiting.pop(0))
+    yield from map(_result, waiting)
+
+
+def _result(future: Future[Any]) -> Any:
+    try:
+        return future.result()
+    except BrokenExecutor as error:
+        raise lost(error) from error
 
 
 class Survey:
@@ -179,8 +189,10 @@ class Survey:
         executor: Executor | None = None,
         progress: Progress | None = None,
         ids: Sequence[int] | None = None,
+        ahead: int = AHEAD,
     ) -> None:
         self._rows = rows
+        self._ahead = ahead
         self._ids = np.arange(len(rows)) if ids is None else np.array(ids, dtype=np.int64)
         self._executor = executor
         self._progress = progress or (lambda *_: None)
@@ -190,7 +202,8 @@ class Survey:
         chunks = [rows[at : at + CHUNK] for at in range(0, len(rows), CHUNK)]
         starts = list(range(0, len(rows), CHUNK))
         parts: list[Read] = []
-        for read in run_ahead(executor, read_names, ((chunk, rule_set) for chunk in chunks)):
+        arguments = ((chunk, rule_set) for chunk in chunks)
+        for read in run_ahead(executor, read_names, arguments, ahead):
             for length, written in read.forms.items():
                 forms.setdefault(length, []).append((starts[len(parts)], written))
             self._words.update(read.words)
@@ -238,7 +251,7 @@ class Survey:
 
         order: list[npt.NDArray[Any]] = []
         done = 0
-        for batch in run_ahead(self._executor, rule_pairs, parts()):
+        for batch in run_ahead(self._executor, rule_pairs, parts(), self._ahead):
             batch.asked.renumber(self._ids[order.pop(0)])
             done += batch.judged
             self._progress("ruling pairs", done, total)
@@ -308,7 +321,7 @@ class Survey:
         groups = list(spelling.tasks(forms.by_length))
         found = [np.empty(0, np.uint64)]
         arguments = ((group, forms.bits) for group in groups)
-        for close in run_ahead(self._executor, spelling.neighbours, arguments):
+        for close in run_ahead(self._executor, spelling.neighbours, arguments, self._ahead):
             found.append(forms.within(close))
             self._progress("comparing spellings", len(found) - 1, len(groups))
         return forms.of_names(np.unique(np.concatenate(found)))
@@ -365,7 +378,11 @@ class LocalEngine:
             self._pool = None
 
     def _executor(self, names: int) -> Executor | None:
-        if self._workers < 2 or names < 2 * CHUNK:
+        return None if names < 2 * CHUNK else self.start("")
+
+    def start(self, rule_set: str, place: str | None = None) -> Executor | None:
+        """What runs tasks: its processes, or None where that is this one alone."""
+        if self._workers < 2:
             return None
         if self._pool is None:
             self._pool = ProcessPoolExecutor(

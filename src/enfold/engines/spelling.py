@@ -31,7 +31,7 @@ _INVERSE = pow(_BASE, -1, 1 << 64)
 _FIXED = np.uint32(1 << 24)
 """Marks a character that no edit may touch; above every code point."""
 
-_HALF = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(0xFFFFFFFF)
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class Distinct:
         """Those of the pairs of forms that are two edits or fewer apart."""
         if not close.size:
             return close
-        left, right = close >> np.uint64(32), close & _HALF
+        left, right = close >> np.uint64(32), close & HALF
         numbers, at = np.unique(np.concatenate([left, right]), return_inverse=True)
         texts = self._texts(numbers)
         apart = cpdist(
@@ -158,7 +158,7 @@ class Distinct:
 
     def of_names(self, close: U64) -> U64:
         """Pairs of forms as pairs of the names that have them, packed, sorted, once each."""
-        left, right = (close >> np.uint64(32)).astype(np.int64), (close & _HALF).astype(np.int64)
+        left, right = (close >> np.uint64(32)).astype(np.int64), (close & HALF).astype(np.int64)
         count = np.diff(self.starts)
         many = count[left] * count[right]
         inner = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
@@ -177,8 +177,7 @@ def distinct(written: dict[int, Written]) -> Distinct:
     lengths = sorted(written)
     for length in lengths:
         mine = written[length]
-        marked = mine.codes if mine.free is None else mine.codes | (~mine.free * _FIXED)
-        hashes = _prefix_sums(marked)[length]
+        hashes = whole_hashes(marked(mine.codes, mine.free))
         order = np.argsort(hashes, kind="stable")
         hashes = hashes[order]
         edges = np.flatnonzero(np.concatenate(([True], hashes[1:] != hashes[:-1])))
@@ -192,6 +191,23 @@ def distinct(written: dict[int, Written]) -> Distinct:
     starts = np.concatenate([np.zeros(1, np.int64), *counts]).cumsum()
     whole = np.concatenate([np.empty(0, np.uint32), *places])
     return Distinct(by_length, np.array(first), lengths, starts, whole)
+
+
+def marked(codes: U32, free: Bool | None) -> U32:
+    """Codes in one piece with where an edit may fall."""
+    return codes if free is None else codes | (~free * _FIXED)
+
+
+def unmarked(marked: U32) -> tuple[U32, Bool | None]:
+    """(codes, where an edit may fall) of ``marked`` ones."""
+    free = marked < _FIXED
+    return (marked, None) if free.all() else (marked & (_FIXED - np.uint32(1)), free)
+
+
+def whole_hashes(marked: U32) -> U64:
+    """A hash of each form, by what it is and where an edit may fall."""
+    hashes: U64 = _prefix_sums(marked)[marked.shape[1]]
+    return hashes
 
 
 def segment_keys(written: dict[int, Written]) -> Iterator[tuple[U64, U32]]:
@@ -226,8 +242,17 @@ def _prefix_sums(codes: U32) -> U64:
     return sums
 
 
-def left_over(forms: Forms, dropped: int, id_bits: int) -> Iterator[U64]:
-    """Packed (hash of what is left, form id) after every deletion of that many letters."""
+@dataclass(frozen=True)
+class Slice:
+    """One of 2 ** ``bits`` equal parts of the hashes."""
+
+    bits: int
+    number: int
+
+
+def left_over(forms: Forms, dropped: int, id_bits: int, part: Slice | None = None) -> Iterator[U64]:
+    """Packed (hash of what is left, form id) after every deletion of that many letters; of a slice
+    of the hashes alone, less the bits that all of it share."""
     length = forms.codes.shape[1]
     sums = _prefix_sums(forms.codes)
     once, twice = np.uint64(_INVERSE), np.uint64(_INVERSE * _INVERSE & _MASK)
@@ -236,7 +261,13 @@ def left_over(forms: Forms, dropped: int, id_bits: int) -> Iterator[U64]:
     free = None if forms.free is None else forms.free.T
 
     def packed(values: U64, where: Bool | None) -> U64:
-        keys: U64 = (_mixed(values) & ~low) | ids
+        keys: U64 = _mixed(values)
+        if part is not None and part.bits:
+            mine = keys >> np.uint64(64 - part.bits) == np.uint64(part.number)
+            at = np.flatnonzero(mine if where is None else mine & where)
+            chosen: U64 = ((keys[at] << np.uint64(part.bits)) & ~low) | ids[at]
+            return chosen
+        keys = (keys & ~low) | ids
         return keys if where is None else keys[where]
 
     whole = sums[length]
@@ -255,12 +286,16 @@ def left_over(forms: Forms, dropped: int, id_bits: int) -> Iterator[U64]:
 
 
 def _left(group: tuple[Forms, int]) -> int:
-    """How many texts are left over at most."""
     forms, dropped = group
     count, length = map(int, forms.codes.shape)
+    return count * texts_left(length, dropped)
+
+
+def texts_left(length: int, dropped: int) -> int:
+    """How many texts a form of that length leaves at most."""
     if dropped < 2:
-        return count * (length if dropped else 1)
-    return count * (length * (length - 1) // 2 if length <= ONE_PLACE else length - 1)
+        return length if dropped else 1
+    return length * (length - 1) // 2 if length <= ONE_PLACE else length - 1
 
 
 def _joined(parts: Sequence[Iterator[U64]], most: int) -> U64:
@@ -299,20 +334,26 @@ def neighbours(groups: list[tuple[Forms, int]], id_bits: int) -> U64:
     ``groups`` are (forms, letters dropped) that all leave texts of one length.
     """
     parts = [left_over(forms, dropped, id_bits) for forms, dropped in groups]
-    packed = _shared(_joined(parts, sum(map(_left, groups))), id_bits)
+    packed = _joined(parts, sum(map(_left, groups)))
+    found = list(meeting(packed, id_bits))
+    if not found:
+        return np.empty(0, dtype=np.uint64)
+    return np.unique(np.concatenate(found))
+
+
+def meeting(packed: U64, id_bits: int) -> Iterator[U64]:
+    """Pairs of ids whose hashes are equal, of sorted keys, packed as lower id << 32 | higher; in
+    pieces no longer than what has company, a pair perhaps in several."""
+    packed = _shared(packed, id_bits)
     hashes, ids = packed >> np.uint64(id_bits), packed & np.uint64((1 << id_bits) - 1)
-    found = []
     at = np.flatnonzero(hashes[1:] == hashes[:-1])
     step = 1
     while at.size:
         left, right = ids[at], ids[at + step]
-        found.append((np.minimum(left, right) << np.uint64(32)) | np.maximum(left, right))
+        yield (np.minimum(left, right) << np.uint64(32)) | np.maximum(left, right)
         step += 1
         at = at[at + step < hashes.size]
         at = at[hashes[at + step] == hashes[at]]
-    if not found:
-        return np.empty(0, dtype=np.uint64)
-    return np.unique(np.concatenate(found))
 
 
 def tasks(by_length: dict[int, Forms]) -> Iterator[list[tuple[Forms, int]]]:
