@@ -15,70 +15,70 @@ _AWAY: Final = (
     "the address, the user and the password are right, then repeat."
 )
 
-_FAULTS: Final[tuple[tuple[type[Exception], type[Error], str, str], ...]] = (
+_FAULTS: Final[tuple[tuple[type[Error], str, type[Exception], str], ...]] = (
     (
-        errors.LockNotAvailable,
         Unavailable,
         "locked",
+        errors.LockNotAvailable,
         "Another process is writing to {place}; wait for it to finish, then repeat.",
     ),
     (
+        Unavailable,
+        "locked",
         errors.DeadlockDetected,
-        Unavailable,
-        "locked",
         "Another process was writing to {place}; nothing was changed. Repeat.",
     ),
     (
+        Unavailable,
+        "locked",
         errors.SerializationFailure,
-        Unavailable,
-        "locked",
         "Another process was writing to {place}; nothing was changed. Repeat.",
     ),
     (
-        errors.QueryCanceled,
         Unavailable,
         "too_slow",
+        errors.QueryCanceled,
         "{place} took longer to answer than statement_timeout allows; nothing was changed. Ask for "
         "less, or let the address end with another statement_timeout (in seconds, 0 for none).",
     ),
     (
-        errors.DiskFull,
         Unavailable,
         "disk_full",
+        errors.DiskFull,
         "There is no room left to write {place}; nothing was changed. Free some space, then "
         "repeat.",
     ),
     (
-        errors.ReadOnlySqlTransaction,
         Unavailable,
         "read_only",
+        errors.ReadOnlySqlTransaction,
         "{place} can only be read here; open it with the right to write.",
     ),
     (
-        errors.InsufficientPrivilege,
         Unavailable,
         "no_access",
+        errors.InsufficientPrivilege,
         "The user of {place} may not do that ({error}); give it the right to, or name another.",
     ),
     (
-        errors.InvalidCatalogName,
         Unavailable,
         "cannot_open",
+        errors.InvalidCatalogName,
         "{error}. Make the database of {place} first (createdb), or name another.",
     ),
     (
-        errors.IntegrityError,
         Conflict,
         "changed_meanwhile",
+        errors.IntegrityError,
         "The graph no longer holds what this refers to ({error}); look again, then repeat.",
     ),
     (
-        errors.ProgramLimitExceeded,
         Invalid,
         "too_big",
+        errors.ProgramLimitExceeded,
         "A text is longer than the database can hold; split it.",
     ),
-    (PoolTimeout, Unavailable, "cannot_open", _AWAY),
+    (Unavailable, "cannot_open", PoolTimeout, _AWAY),
 )
 
 
@@ -87,7 +87,7 @@ def fault(error: Exception, place: str) -> Error:
     said = str(error).strip().partition("\n")[0].rstrip(".") or type(error).__name__
     if _is_away(error):
         return Unavailable("cannot_open", _AWAY.format(place=place, error=said), path=place)
-    for kind, made, code, sentence in _FAULTS:
+    for made, code, kind, sentence in _FAULTS:
         if isinstance(error, kind):
             return made(code, sentence.format(place=place, error=said), path=place)
     sentence = f"The database refused ({said}); {place} is unchanged."
