@@ -38,9 +38,7 @@ def store() -> Store:
     return open_store(":memory:")
 
 
-def take(
-    store: Store, *records: Record, source: str = "m.jsonl", keep: int = 100
-) -> Imported:
+def take(store: Store, *records: Record, source: str = "m.jsonl", keep: int = 100) -> Imported:
     with store.write() as tx:
         return intake(tx, records, source=source, format="mcp", keep=keep)
 
