@@ -34,8 +34,8 @@ ON_POSTGRESQL = beliefs cards check conflicts folds gate guard homonyms indexing
   related remember resolve review sealed search senses store suggestions terms
 
 test: check ## check, then the whole suite with coverage, then on PostgreSQL what opens graphs
-	$(BIN)/pytest -n auto --cov
-	$(BIN)/pytest -n auto --postgresql start $(ON_POSTGRESQL:%=tests/test_%.py)
+	$(BIN)/pytest -n auto --dist worksteal --cov
+	$(BIN)/pytest -n auto --dist worksteal --postgresql start $(ON_POSTGRESQL:%=tests/test_%.py)
 
 check: $(VENV)/.dev ## lint, format, types, import contracts
 	$(BIN)/ruff check .

@@ -121,7 +121,7 @@ def pairs_in(out: Path | str, names: Sequence[Name]) -> tuple[Found, Found]:
     st.integers(1, 4),
     st.sampled_from([Sizes(), SMALL, replace(SMALL, block=1, piece=3, keys=40, forms=1)]),
 )
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_on_random_names_the_pairs_are_those_of_all_against_all(
     tmp_path_factory: pytest.TempPathFactory, names: list[Name], parts: int, sizes: Sizes
 ) -> None:

@@ -252,6 +252,7 @@ def test_a_text_that_is_forgotten_before_its_call_is_done_is_said(
     assert graph.check().clean
 
 
+@pytest.mark.sqlite
 def test_ten_thousand_names_in_one_text_are_linked(graph: Graph, reader: Reader) -> None:
     reader.said["list"] = said(*(f"package-{at}x" for at in range(10_000)))
     done = graph.remember("list")

@@ -90,6 +90,7 @@ def test_a_second_pass_changes_nothing(graph: Graph, full: bool) -> None:
     assert state(graph) == before
 
 
+@pytest.mark.sqlite
 @given(graphs_of_names(), st.integers(0, 40))
 @settings(max_examples=60, deadline=None)
 def test_a_pass_over_what_is_new_finds_what_a_full_pass_would(names: list[Name], at: int) -> None:
@@ -110,6 +111,7 @@ def test_a_pass_over_what_is_new_finds_what_a_full_pass_would(names: list[Name],
         assert grown.check().clean
 
 
+@pytest.mark.sqlite
 @given(graphs_of_names())
 @settings(max_examples=40, deadline=None)
 def test_names_that_come_one_by_one_settle_as_if_they_had_come_at_once(names: list[Name]) -> None:

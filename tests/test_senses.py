@@ -337,6 +337,7 @@ records = st.lists(
 )
 
 
+@pytest.mark.sqlite
 @settings(max_examples=150, deadline=None)
 @given(
     records, st.booleans(), st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=3)

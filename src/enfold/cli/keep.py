@@ -331,10 +331,10 @@ def restore(
 @command(
     "copy",
     KEEP,
-    "enfold copy sqlite:memory.db 'postgresql://ada@db.example/memory?schema=work'",
+    "enfold copy sqlite:memory.db 'postgresql://ada@db.example/memory'",
     "enfold copy 'postgresql://ada@db.example/memory?schema=work' copy.db",
     graph=False,
-    note="Others may go on writing to the source; what they write meanwhile is not in the copy.",
+    note="Others may go on writing to the source; the copy is of one moment.",
 )
 def copy(
     call: Call,
