@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import shutil
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -122,6 +123,7 @@ class Schemas:
             self._server.execute("DELETE FROM unsettled; DELETE FROM unsettled_name")
             resets = (f"setval('{table}_id_seq', 1, false)" for table in WITH_IDS | {"word"})
             self._server.execute(f"SELECT {', '.join(resets)}")
+        shutil.rmtree(f"postgres-{name}.backups", ignore_errors=True)
         self._free.append(name)
 
     def close(self) -> None:
