@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import pytest
 
-# Waiting for the disk takes most of the time; what outlives a crash is asked of a durable server.
+# What outlives a crash is asked of a durable server; nobody else has to wait for the disk.
 FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off")
 
 

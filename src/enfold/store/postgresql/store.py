@@ -36,7 +36,7 @@ CONNECT_SECONDS: Final = 10
 
 IDLE_SECONDS: Final = 900
 """After so long the server ends a transaction that says nothing: its process hangs or is gone. A
-pass over millions of names works in one for minutes."""
+pass over a million names plans in one for several seconds."""
 
 CONNECTIONS: Final = 10
 """Of one process; who asks for more waits."""
@@ -171,7 +171,7 @@ class PostgresqlStore:
             "statement_timeout": f"{self._address.statement_seconds}s",
             "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
             "cursor_tuple_fraction": "1",  # streams are read to their end
-            "jit": "off",  # which took 100 times as long as the short statements it compiled
+            "jit": "off",  # it is for long statements, and these are short
             "client_min_messages": "error",
             "client_encoding": "utf8",
             "application_name": "enfold",
