@@ -77,6 +77,14 @@ def waited_for(what: Any, seconds: float = 60) -> Any:
     return found
 
 
+def _address(told: Path) -> str:
+    """The address that a scheduler has written down; empty while it has not, or not whole."""
+    try:
+        return str(json.loads(told.read_text())["address"])
+    except (FileNotFoundError, json.JSONDecodeError):
+        return ""
+
+
 @contextmanager
 def scheduler(folder: Path, host: str = "127.0.0.1", within: str = "") -> Iterator[Cluster]:
     """A scheduler; it and its workers end with the block."""
@@ -85,8 +93,7 @@ def scheduler(folder: Path, host: str = "127.0.0.1", within: str = "") -> Iterat
     command = ["distributed.cli.dask_scheduler", "--host", host, "--port", "0", "--no-dashboard"]
     one.scheduler = started(*command, "--scheduler-file", str(told), within=within)
     try:
-        waited_for(told.exists)
-        one.address = json.loads(told.read_text())["address"].partition("://")[2]
+        one.address = waited_for(lambda: _address(told)).partition("://")[2]
         yield one
     finally:
         for process in (*one.workers, one.scheduler):
