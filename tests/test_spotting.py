@@ -204,6 +204,9 @@ def joined(names: list[str], text: str) -> list[str]:
         ("claude-code", "claude-code-sdk", ["claude-code"]),  # as written, as without any_join
         ("Claude Code", "claudecode", []),
         ("GPT-4", "gpt 4 and GPT_4", ["gpt 4", "GPT_4"]),
+        ("@scope/pkg-", "@scope/pkg claude", []),  # nothing is joined there
+        ("@scope/pkg-", "@scope/pkg- claude", ["scope/pkg-"]),
+        ("-verbose", "tools verbose", []),
     ],
 )
 def test_words_may_be_joined_in_any_way(name: str, text: str, found: list[str]) -> None:

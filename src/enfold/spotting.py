@@ -172,6 +172,8 @@ class Spotter:
     def _is_name(
         self, index: int, plain: str, low: str, start: int, end: int, places: Sequence[int] | None
     ) -> bool:
+        if " " in (low[start], low[end - 1]):  # what a name begins or ends with joins nothing
+            return False
         how = self._how[index]
         strict = how is Written.EXACT or (self._any_join and self._joined(index, low[start:end]))
         if not _stands_alone(low, start, end, strict=strict):
